@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- NAME [--json]`: how fast we are, and how fast the others are in the same run.
+ * `npm run bench -- NAME [--json]`: our figures, and those of the peers in the same run.
  *
- * A table, or with `--json` one line per figure: `{"bench","case","ours","peer","peerName","ratio","unit"}` and
- * what else was measured. The ratio is the figure; the machine is shared and noisy. A peer that is
- * not installed is said so, never invented.
+ * Prints a table, or with `--json` one line per figure: `{"bench","case","ours","peer","peerName","ratio","unit"}` and
+ * other measurements. Compare the ratios; the machine is shared and noisy. A missing peer is
+ * reported as missing.
  */
 import { parseArgs } from 'node:util'
 import { applyBench } from './apply/main.ts'

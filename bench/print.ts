@@ -1,12 +1,12 @@
 /**
- * What a benchmark is, and how its figures are shown.
+ * The type of a benchmark, and the output of its figures.
  */
 
 /** One figure: ours, and the peer's from the same run. */
 export interface Figure {
   readonly case: string
   readonly ours: number
-  /** Undefined when the peer is not there; `peerName` then says why. */
+  /** Undefined when the peer is missing; `peerName` then has the reason. */
   readonly peer: number | undefined
   readonly peerName: string
   readonly unit: string
@@ -26,11 +26,11 @@ export interface BenchOptions {
   readonly rounds: number
   /** Only cases whose name contains this. */
   readonly only: string
-  /** A smoke run: everything once and small; the figures mean nothing. */
+  /** A smoke run: everything once and small; the figures are meaningless. */
   readonly quick: boolean
   /** Servers on one core, the load generator on another. */
   readonly pin: boolean
-  /** Load the peer with 100,000 objects as well, which takes minutes. */
+  /** Also load the peer with 100,000 objects, which takes minutes. */
   readonly peer100k: boolean
   readonly print: Print
 }
@@ -59,7 +59,7 @@ export function printer(bench: string, { json }: { json: boolean }): Print {
   }
 }
 
-/** Three digits that matter. */
+/** Three significant digits. */
 export function round(value: number): number {
   return Number(value.toPrecision(value >= 1000 ? 4 : 3))
 }

@@ -2,12 +2,12 @@
  * Builds the files of every published package: `node tools/build.mjs`.
  *
  * Each entry of `exports` becomes one file, with shared code in chunks, so that `instanceof` holds across entries. A
- * process that loads a thousand small modules spends most of its start on that: 400 ms of processor time against 70 for
+ * process that loads a thousand small modules spends most of its start on that: 400 ms of CPU time instead of 70 for
  * `evenkeel/server`. The native tsc (typescript-7) checks and writes the declarations of all packages in one run, because
  * `evenkeel` and `@evenkeel/builtins` need each other's types. They are joined in the same way.
  *
- * The old `dist` goes first, so that a deleted source leaves nothing behind. Afterwards every target of `exports` and
- * `bin` must exist, because a missing one is only noticed by users.
+ * Removes the old `dist` first, so that a deleted source leaves no files. Afterwards every target of `exports` and
+ * `bin` must exist, because only users would notice a missing one.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -28,15 +28,15 @@ import { dts } from 'rolldown-plugin-dts'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const builtFile = join(root, '.cache', 'built')
 
-/** What is published. */
+/** The published packages. */
 export const publishedNames = ['cel', 'builtins', 'evenkeel', 'cli']
 const publishedFolders = publishedNames.map((name) => join(root, 'packages', name))
 /** The command `evenkeel`. */
 export const commandFile = join(root, 'packages', 'cli', 'bin', 'evenkeel.mjs')
 
 /**
- * Files that a package starts by path (threads, processes, the programs of envtest) and that are no entry for users.
- * They lie in `dist` beside the chunks: code finds them by a path relative to its own file.
+ * Files that a package starts by path (threads, processes, the programs of envtest) and that are no entries for users.
+ * They are in `dist` next to the chunks: code finds them by a path relative to its own file.
  */
 const programs = {
   evenkeel: {
@@ -48,8 +48,8 @@ const programs = {
 }
 
 /**
- * Builds every published package in place, below a folder that is laid out as the repository. Throws with the compiler's
- * own words when it cannot.
+ * Builds every published package in place, in a folder with the layout of the repository. Throws with the output of the
+ * compiler on errors.
  */
 export async function buildPackages(base) {
   const types = join(base, 'packages', '.types')
@@ -65,16 +65,16 @@ export async function buildPackages(base) {
 async function buildPackage(folder, types) {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
-  // Declarations say `#layer` as the sources do: here that is a folder of declarations.
+  // Declarations contain `#layer` like the sources: here it is a folder of declarations.
   writeFileSync(join(types, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.d.ts' } }))
   await joinModules(folder, manifest)
   await joinDeclarations(folder, { manifest, types })
   const missing = missingTargets(folder)
   if (missing.length > 0)
-    throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
+    throw new Error(`package.json names files that the build did not create:\n${missing.join('\n')}`)
 }
 
-/** Builds the repository, and remembers that it did. */
+/** Builds the repository and records the build. */
 export async function buildAll() {
   await buildPackages(root)
   mkdirSync(dirname(builtFile), { recursive: true })
@@ -139,7 +139,7 @@ function chunkNames(rootModules) {
   }
 }
 
-/** Modules that are loaded only on demand stay in the chunks of those who ask for them. */
+/** Modules that are loaded only on demand stay in the chunks of their importers. */
 const onDemand =
   /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/etcd\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
 
@@ -207,7 +207,7 @@ function targetsOf(entry) {
   return Object.entries(entry ?? {}).flatMap(([condition, inner]) => (condition === 'source' ? [] : targetsOf(inner)))
 }
 
-/** True when a build is missing, or a source is newer than it (folders count: a file may have been deleted). */
+/** Whether a build is missing or older than a source (folders count: a file may have been deleted). */
 export function isStale() {
   if ([builtFile, ...publishedFolders.map((folder) => join(folder, 'dist'))].some((path) => !existsSync(path)))
     return true

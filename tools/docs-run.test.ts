@@ -1,7 +1,7 @@
 /**
- * Programs on the pages run and print what the page says, and a server accepts the manifests as they are.
+ * The programs of the pages run and print what the page shows, and a server accepts the manifests.
  *
- * The slow half of the docs check; tools/docs.test.ts has types, links and fences.
+ * The slow half of the docs check; tools/docs.test.ts checks types, links and fences.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The documentation holds: programs in it type-check, fences are understood, and links lead somewhere. Programs are run by
- * tools/docs-run.test.ts.
+ * Checks the documentation: programs type-check, fences are valid, and links work. tools/docs-run.test.ts runs the
+ * programs.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ test('programs of the pages type-check', async () => {
 })
 
 describe('pages', () => {
-  test('what is said to be part of a file is', () => {
+  test('excerpts with file= occur in that file', () => {
     const lines = (text: string): string =>
       text
         .trim()
@@ -40,11 +40,11 @@ describe('pages', () => {
     expect(gone.map(({ page, line }) => `${page}:${line}`)).toEqual([])
   })
 
-  test('links lead somewhere', () => {
+  test('links work', () => {
     expect(pages.flatMap((page) => brokenLinks(page, readPage(page)))).toEqual([])
   })
 
-  test('fences that say nothing one can understand are refused', () => {
+  test('invalid fences are rejected', () => {
     expect(() => fencesOf('a.md', '```ts runs\n```')).toThrow('a.md:2')
     expect(() => fencesOf('a.md', '```ts\nconst a = 1')).toThrow('not closed')
   })

@@ -33,7 +33,7 @@ const nodeFloor = [20, 19]
 const beatMs = 1_000
 const staleMs = 15_000
 
-/** Why a failed `npm ci` failed, and what to do about it: the first pattern that matches wins. */
+/** The reasons of a failed `npm ci` and their remedies: the first pattern that matches wins. */
 const remedies = [
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/i,
@@ -53,10 +53,10 @@ const remedies = [
   [/ENOENT.*npm|spawn npm/, '`npm` was not found: install it (it comes with Node), then run it again'],
 ]
 
-/** A failure the reader can act on; shown as one line, without a stack. */
+/** A failure that the user can fix; printed as one line, without a stack. */
 class NotReady extends Error {}
 
-/** Resolves when the clone is ready. Throws an error whose message says what to do otherwise. */
+/** Resolves when the clone is ready. Otherwise throws an error whose message says what to do. */
 export async function ensure() {
   checkNode()
   if (isReady()) return
@@ -74,7 +74,7 @@ function checkNode() {
   )
 }
 
-/** True when node_modules holds what the lock file names; remembers that in a stamp. */
+/** True when node_modules matches the lock file; records that in a stamp. */
 function isReady() {
   const wanted = stamp()
   const found = readOr(stampFile, '')
@@ -85,7 +85,7 @@ function isReady() {
   return true
 }
 
-/** Machine and hash: node_modules holds binaries, so one from another system does not count. */
+/** Machine and hash: node_modules contains binaries, so one from another system does not count. */
 function stamp() {
   const hash = createHash('sha256').update(readFileSync(lockFile)).digest('hex')
   return `${process.platform}-${process.arch} ${hash}`
@@ -109,7 +109,7 @@ function saveStamp(text) {
   try {
     writeFileSync(stampFile, text)
   } catch {
-    // A read-only clone works too; it only compares the longer way each time.
+    // A read-only clone works too; it only takes the slower comparison each time.
   }
 }
 
@@ -140,7 +140,7 @@ async function holdingLock(work) {
 }
 
 async function takeLock(token) {
-  let told = false
+  let isReported = false
   for (;;) {
     try {
       writeFileSync(busyFile, token, { flag: 'wx' })
@@ -148,13 +148,13 @@ async function takeLock(token) {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
     }
-    if (!removeStaleLock() && !told) console.error('Packages are being installed by another run, waiting ...')
-    told = true
+    if (!removeStaleLock() && !isReported) console.error('Packages are being installed by another run, waiting ...')
+    isReported = true
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
 
-/** Moves a dead owner's lock aside; gives it back if it turns out to be a fresh one. */
+/** Moves the lock of a dead owner aside; restores it if it turns out to be fresh. */
 function removeStaleLock() {
   if (!isStale(busyFile)) return false
   const aside = `${busyFile}.${process.pid}`
@@ -227,7 +227,7 @@ function readOr(path, otherwise) {
   }
 }
 
-/** Runs {@link ensure} and ends the process with a plain line when it cannot be. */
+/** Runs {@link ensure} and ends the process with a one-line message on failure. */
 export async function ensureOrExit() {
   try {
     await ensure()

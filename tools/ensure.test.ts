@@ -1,5 +1,5 @@
 /**
- * ensure.mjs on small clones of its own, without a network: packages come from workspaces.
+ * ensure.mjs on its own small clones, without a network: packages come from workspaces.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ test('ensure installs again after the lock file changed', async () => {
   expect(existsSync(join(clone, 'node_modules', 'two'))).toBe(true)
 })
 
-test('ensure accepts what somebody installed by hand', async () => {
+test('ensure accepts manually installed packages', async () => {
   await ensure()
   rmSync(join(clone, 'node_modules', '.evenkeel-lock'))
   expect(await ensure()).toEqual({ code: 0, output: '' })
@@ -63,7 +63,7 @@ test('ensure does not wait for a run that was killed', async () => {
   expect((await ensure()).code).toBe(0)
 })
 
-test('ensure says in one line what to do about an old Node', async () => {
+test('ensure prints one line of advice for an old Node', async () => {
   const old = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.0'}})`
   expect(await ensure({ flags: ['--import', old] })).toEqual({
     code: 1,
@@ -71,7 +71,7 @@ test('ensure says in one line what to do about an old Node', async () => {
   })
 })
 
-test('ensure says in one line what to do without a network', async () => {
+test('ensure prints one line of advice without a network', async () => {
   writePackages(['one'], { dependencies: { 'left-pad': '1.3.0' } })
   const env = {
     npm_config_registry: 'http://127.0.0.1:9',
@@ -81,7 +81,7 @@ test('ensure says in one line what to do without a network', async () => {
   expect(lastLine(await ensure({ env }))).toMatch(/^Error: .* registry cannot be reached: check the network/)
 })
 
-test('ensure says in one line what to do about a lock file that is out of date', async () => {
+test('ensure prints one line of advice for an outdated lock file', async () => {
   mkdirSync(join(clone, 'three'))
   writeFileSync(join(clone, 'three', 'package.json'), JSON.stringify({ name: 'three', version: '1.0.0' }))
   writeFileSync(
@@ -91,7 +91,7 @@ test('ensure says in one line what to do about a lock file that is out of date',
   expect(lastLine(await ensure())).toMatch(/^Error: .*run `npm install` once/)
 })
 
-test('ensure says in one line what to do about a folder that cannot be written', async () => {
+test('ensure prints one line of advice for a read-only folder', async () => {
   writeFileSync(join(clone, '.cache'), 'a file where a folder is needed')
   expect(await ensure()).toMatchObject({
     code: 1,

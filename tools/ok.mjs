@@ -1,8 +1,8 @@
 /**
  * The gate before a change is merged: `npm run ok`, or `node tools/ok.mjs STEP...` for some steps.
  *
- * Steps do not depend on each other and run two at a time. One line per step; a step that fails
- * shows everything it printed. The last line counts steps.
+ * Steps are independent and run two at a time. One line per step; a failed step
+ * prints its whole output. The last line counts steps.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -12,8 +12,8 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 /**
- * What takes long because real programs run in it (npm, etcd, kubectl, sockets, threads that are held up), or because it
- * is a suite once more on another store or tries every byte. `npm test` and CI have all of it; the gate has the rest, so that it stays quick enough to be run often.
+ * Slow tests: those with real programs (npm, etcd, kubectl, sockets, blocked threads), a suite on another store, or a
+ * loop over every byte. `npm test` and CI run all of them; the gate skips them, so that it is fast enough to run often.
  */
 const longTests = [
   'tools/ensure.test.ts',
@@ -50,10 +50,10 @@ const longTests = [
   'packages/conformance/src/server/on-files.test.ts',
   'packages/conformance/src/server/on-https.test.ts',
 ]
-/** Files that did not change are not looked at again. CI looks at all: what a rule says of a file may depend on others. */
+/** Unchanged files are skipped. CI checks all files: a rule about a file may depend on others. */
 const lintCache = process.env.CI ? [] : ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/eslint']
 
-/** By name; in this order they fill two lanes well. */
+/** By name; this order fills two lanes well. */
 const steps = {
   tests: ['tools/test.mjs', ...longTests.flatMap((file) => ['--exclude', file])],
   types: [join(modules, 'typescript-7', 'bin', 'tsc'), '-p', 'tsconfig.json'],
@@ -96,7 +96,7 @@ function show(name, { ok, output, seconds }) {
   if (!ok) console.log(`\n${output.trim()}\n`)
 }
 
-/** Takes names from the list until it is empty; several of these share one list. */
+/** Takes names from the shared list until it is empty. */
 async function lane(names, results) {
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const result = await run(steps[name])

@@ -1,10 +1,10 @@
 /**
- * Makes the files that users install: `node tools/pack.mjs OUT-FOLDER`.
+ * Creates the files that users install: `node tools/pack.mjs OUT-FOLDER`.
  *
- * Builds staged copies of the published packages, so that a build in the working tree is neither used nor disturbed, and
- * packs those. The staged package.json loses the `source` condition and everything that is only
- * for development: `src` is not published, so a user whose own tools set `source` would
- * otherwise be sent to files that are not there. Prints npm's description of the packages as JSON.
+ * Builds and packs staged copies of the published packages, so that a build in the working tree is neither used nor
+ * changed. The staged package.json loses the `source` condition and all development
+ * fields: `src` is not published, so tools of a user that set `source` would otherwise
+ * look for missing files. Prints npm's description of the packages as JSON.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -26,7 +26,7 @@ import { buildPackages, publishedNames } from './build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Packs every published package into `out` and gives npm's description of each: name, version, filename, files. */
+/** Packs every published package into `out` and returns npm's description of each: name, version, filename, files. */
 export async function pack(out) {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-pack-'))
   try {
@@ -42,7 +42,7 @@ export async function pack(out) {
   }
 }
 
-/** Copies a package to the same depth as in the repository, with what it has installed for itself. */
+/** Copies a package to the same depth as in the repository, with its own node_modules. */
 function stagePackage(scratch, name) {
   const folder = join(root, 'packages', name)
   const stage = join(scratch, 'packages', name)
@@ -58,7 +58,7 @@ function stagePackage(scratch, name) {
   return stage
 }
 
-/** The staged packages find each other before they find those of the repository. */
+/** The staged packages resolve each other before those of the repository. */
 function linkPackages(stage, stages) {
   for (const other of stages) {
     const link = join(stage, 'node_modules', manifestOf(other).name)

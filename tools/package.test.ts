@@ -1,7 +1,7 @@
 /**
  * The packages as users get them: packed, installed in an empty folder, type-checked and run there.
  *
- * Everything happens in a temporary folder; the working tree and its build are left alone.
+ * Everything happens in a temporary folder; the working tree and its build stay unchanged.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ beforeAll(() => {
 afterAll(() => rmSync(user, { recursive: true, force: true }))
 
 describe('the packed package', () => {
-  test('row 28: holds only built files, the readme, the licence and package.json', () => {
+  test('row 28: contains only built files, the readme, the licence and package.json', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths.filter((path) => !allowed.test(path))).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
@@ -61,13 +61,13 @@ describe('the packed package', () => {
     )
   })
 
-  test('row 28: runs nothing when it is installed', () => {
+  test('row 28: has no install scripts', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as Lock
     expect(Object.keys(packages).filter((path) => packages[path]?.hasInstallScript)).toEqual([])
     expect(manifest.scripts).toBeUndefined()
   })
 
-  test('has the programs that envtest runs, in the folder that it names', () => {
+  test('has the programs of envtest, in their folder', () => {
     const assets = run(join(user, 'node_modules', '.bin', 'evenkeel-envtest')).trim()
     expect(execFileSync(join(assets, 'kube-apiserver'), ['--version'], { encoding: 'utf8' })).toMatch(
       /^Kubernetes v1\.\d+\.\d+\+evenkeel\n$/,
@@ -75,7 +75,7 @@ describe('the packed package', () => {
     expect(execFileSync(join(assets, 'etcd'), ['--help'], { encoding: 'utf8' })).toContain('--listen-client-urls')
   })
 
-  test('has entry points, and none that needs the sources', () => {
+  test('has entry points without the source condition', () => {
     expect(Object.keys(manifest.exports)).toEqual(expect.arrayContaining(['.', './server']))
     expect(JSON.stringify(manifest)).not.toContain('/src/')
   })
@@ -95,7 +95,7 @@ describe('the packed CEL engine', () => {
 })
 
 describe('the packed built-in kinds', () => {
-  test('hold only built files, and find the package they belong to', () => {
+  test('contain only built files, and resolve evenkeel', () => {
     expect(builtins.files.map(({ path }) => path).filter((path) => !allowed.test(path))).toEqual([])
     write(
       'builtins.mjs',
@@ -109,7 +109,7 @@ describe('the packed built-in kinds', () => {
 })
 
 describe('the packed command line', () => {
-  test('row 28: holds only built files, the command, the readme, the licence and package.json, and runs nothing when it is installed', () => {
+  test('row 28: contains only built files, the command, the readme, the licence and package.json, without install scripts', () => {
     const paths = commandLine.files.map(({ path }) => path)
     expect(
       paths.filter(
@@ -182,7 +182,7 @@ describe('a program that uses it', () => {
   })
 })
 
-/** Declarations are checked too (no skipLibCheck): ours must not need our own settings. */
+/** Declarations are checked too (no skipLibCheck): ours must not depend on our own settings. */
 function typeErrors(options: object): string {
   const compilerOptions = {
     target: 'es2023',

@@ -1,7 +1,7 @@
 /**
- * Makes worker threads run TypeScript from the sources as well, on Nodes that do not strip types themselves.
+ * Makes worker threads run TypeScript from the sources, on versions of Node that do not strip types themselves.
  *
- * tsx leaves threads alone when it is loaded by `--import`; a thread inherits that flag, so this is loaded in each.
+ * tsx does not affect threads when it is loaded by `--import`; a thread inherits that flag, so this is loaded in each.
  */
 import { isMainThread } from 'node:worker_threads'
 import { register } from 'tsx/esm/api'

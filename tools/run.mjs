@@ -2,22 +2,22 @@
  * Runs a TypeScript file from the sources: `node tools/run.mjs FILE [args...]`.
  *
  * The `source` condition makes `#layer` and `evenkeel/...` resolve to `src`, so no build is
- * needed. Node 22.18 and newer strip the types themselves; older ones do it through tsx.
+ * needed. Node 22.18 and newer strip the types themselves; older versions use tsx.
  *
- * Signals go to the child and its exit code or signal comes back, so that a caller cannot
- * tell the difference from running the file itself.
+ * Signals are forwarded to the child and its exit code or signal is returned, so that a caller sees
+ * no difference from running the file directly.
  */
 import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What `node` needs before a program's own arguments to run a TypeScript file from the sources. */
+/** The arguments of `node` before those of the program to run a TypeScript file from the sources. */
 export function sourceArguments(file) {
   return ['--conditions=source', ...typeArguments(), resolve(file)]
 }
 
-/** Type stripping where Node has it (its warning kept quiet), tsx where not. */
+/** Type stripping if Node supports it (without its warning), otherwise tsx. */
 function typeArguments() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   const strips = major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)
@@ -25,7 +25,7 @@ function typeArguments() {
   return ['--import', import.meta.resolve('tsx'), '--import', import.meta.resolve('./run-threads.mjs')]
 }
 
-/** Runs a program in the foreground and resolves with how it ended: `{ code, signal }`. */
+/** Runs a program in the foreground and resolves with its end: `{ code, signal }`. */
 export function runForeground(args) {
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
   const forward = (signal) => {
@@ -42,18 +42,18 @@ export function runForeground(args) {
   })
 }
 
-/** A terminal's Ctrl-C reaches the child as well; passing it on would make it two. */
+/** Ctrl-C in a terminal reaches the child as well; forwarding would send it twice. */
 export function sentByTerminal(signal) {
   return signal === 'SIGINT' && process.stdin.isTTY === true
 }
 
-/** Ends this process the way the child ended. */
+/** Ends this process like the child ended. */
 export function endAs({ code, signal }) {
   if (signal) process.kill(process.pid, signal)
   else process.exitCode = code ?? 1
 }
 
-/** Older Nodes need tsx, which is a package: say so instead of showing a stack. */
+/** Older versions of Node need the package tsx: reports that instead of a stack. */
 function canRun() {
   try {
     typeArguments()

@@ -1,5 +1,5 @@
 /**
- * run.mjs as a caller sees it: arguments, exit codes and signals pass through.
+ * run.mjs from the view of a caller: arguments, exit codes and signals are passed through.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('run passes arguments and the exit code, and is quiet about types', async () => {
+test('run passes arguments and the exit code, without warnings about types', async () => {
   const child = start(
     'const text: string = JSON.stringify(process.argv.slice(2))\nconsole.log(text)\nprocess.exitCode = 7',
     ['a', '--b'],
@@ -45,7 +45,7 @@ test.for(['SIGINT', 'SIGTERM'] as const)('run passes %s on and waits for a clean
   expect(await ended(child)).toMatchObject({ code: 5, output: 'stopped\n' })
 })
 
-test('run ends by the signal that ended the program', async () => {
+test('run ends with the signal that ended the program', async () => {
   expect(await ended(start("process.kill(process.pid, 'SIGKILL')"))).toMatchObject({ code: null, signal: 'SIGKILL' })
 })
 

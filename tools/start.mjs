@@ -1,5 +1,5 @@
 /**
- * `npm start`: from a fresh clone to a control plane with two programs on it, with nothing before it.
+ * `npm start`: from a fresh clone to a control plane with two programs, without other steps.
  *
  * Installs packages and builds when needed. Then:
  *
@@ -8,7 +8,7 @@
  *   npm start -- serve ...                 any other command of `evenkeel`: the API server alone
  *   npm start -- snapshot save FILE        a backup of its objects
  *
- * Ctrl-C goes to the program, which stops in order.
+ * Ctrl-C goes to the program, which stops gracefully.
  */
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,8 +18,8 @@ import { endAs, runForeground } from './run.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const demos = ['shapes', 'app-route'].map((name) => relative(process.cwd(), join(root, 'examples', name, 'main.ts')))
 
-// Room for short-lived objects, of which every request makes some: 10 to 15 % less processor time per request than with
-// the usual 16 MiB, measured on Node 20 at 64 connections. It is taken only under load.
+// More room for short-lived objects, which every request creates: 10 to 15 % less CPU time per request than with
+// the default 16 MiB, measured on Node 20 at 64 connections. It is used only under load.
 const serveFlags = ['--max-semi-space-size=64']
 
 await ensureOrExit()
@@ -28,7 +28,7 @@ const { buildAll, commandFile, isStale } = await import('./build.mjs')
 if (await buildIfNeeded())
   endAs(await runForeground([...serveFlags, commandFile, ...commandFor(process.argv.slice(2))]))
 
-/** Options alone are options of `up`; a word is a command of its own. */
+/** Options without a command are options of `up`. */
 function commandFor(given) {
   return given.length === 0 || given[0].startsWith('-') ? ['up', ...demos, ...given] : given
 }

@@ -1,5 +1,5 @@
 /**
- * What `npm start` runs, from the sources: both demos on a file store, with a real process behind an App; and Ctrl-C.
+ * What `npm start` runs, from the sources: both demos on a file store, with a real process for an App; and Ctrl-C.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -70,7 +70,7 @@ test('npm start: prints the addresses of both demos, runs a real process, and Ct
   }
 })
 
-/** Makes an App and gives the number of its process. */
+/** Creates an App and returns the pid of its process. */
 async function runApp(kubeconfig: string): Promise<number> {
   const client = await connect({ kubeconfig })
   try {
@@ -93,7 +93,7 @@ function said(output: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
       if (pattern.test(text)) resolve(text)
     })
     output.on('close', () => {
-      reject(new Error(`it ended: ${text}`))
+      reject(new Error(`the process ended: ${text}`))
     })
   })
 }

@@ -1,9 +1,9 @@
 /**
  * A vitest reporter that counts, for test.mjs: one JSON line per run on the file descriptor
- * that TEST_COUNTER names.
+ * in TEST_COUNTER.
  *
- * A file that cannot be loaded, a hook that fails and an error outside any test are failures
- * too, although no test of theirs failed.
+ * A file that fails to load, a failed hook and an error outside any test are failures
+ * too, although no test failed.
  */
 import { writeSync } from 'node:fs'
 

@@ -50,13 +50,13 @@ function runVitest(given) {
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => sentByTerminal(signal) || child.kill(signal))
-  let told = ''
+  let output = ''
   child.stdio[3].on('data', (chunk) => {
-    told += chunk
+    output += chunk
   })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code: code ?? 1, told: told.trim().split('\n').at(-1) }))
+    child.on('close', (code) => resolve({ code: code ?? 1, lastLine: output.trim().split('\n').at(-1) }))
   })
 }
 
@@ -65,8 +65,8 @@ function summary({ passed, failed, skipped }) {
   return skipped > 0 ? `${line}, ${skipped} skipped` : line
 }
 
-const { code, told } = await runVitest(process.argv.slice(2))
-const counts = told ? JSON.parse(told) : { passed: 0, failed: 0, skipped: 0 }
+const { code, lastLine } = await runVitest(process.argv.slice(2))
+const counts = lastLine ? JSON.parse(lastLine) : { passed: 0, failed: 0, skipped: 0 }
 if (code !== 0 && counts.failed === 0) counts.failed = 1
 console.log(summary(counts))
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? code || 1 : 0

@@ -1,5 +1,5 @@
 /**
- * The house rules, checked: see tools/tidy/rules.ts for the rules and CONTRIBUTING.md for why.
+ * Checks the house rules: see tools/tidy/rules.ts for the rules and CONTRIBUTING.md for the reasons.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const rules: Record<CheckName, string> = {
   merges: 'a file that one file imports is part of that file',
   public: 'public names are used and documented',
   bans: 'time and chance come from base only',
-  dead: 'every export is needed by somebody',
+  dead: 'every export is used',
   walk: 'docs/walk.md names the files that exist',
 }
 
@@ -46,7 +46,7 @@ describe('the checks', () => {
   })
 })
 
-/** Says what is wrong with the check, if anything: a miss, or a false alarm. */
+/** The error of the check, if any: a missed finding, or a false alarm. */
 function verdict({ check, path, text, says, beside = {} }: Sample): string[] {
   const texts = new Map([...Object.entries(beside), ...(check === 'walk' ? [] : [[path, text] as const])])
   const found = checks[check](buildHouse(texts), text)

@@ -1,5 +1,5 @@
 /**
- * What the server does to an object in memory, one thing at a time: nothing is sent, stored or parsed.
+ * What the server does to an object in memory, step by step: no requests, no storage, no parsing.
  */
 import {
   applyConfiguration,
@@ -17,7 +17,7 @@ import { apiVersion, gardenOf, root, rules, schema } from './garden.ts'
 
 export interface EngineCase {
   readonly name: string
-  /** One operation; each one changes something, where something can be changed. */
+  /** One operation; it changes something if possible. */
   readonly run: () => unknown
 }
 
@@ -105,7 +105,7 @@ function patchCases(size: string, bytes: number): EngineCase[] {
 function expressionCases(): EngineCase[] {
   const spec = root.properties?.['spec']
   const self = spec && schemaDeclType({ root: spec, definitions: () => undefined })
-  if (!self) throw new Error('expressions cannot see the spec')
+  if (!self) throw new Error('expressions have no access to the spec')
   const environment = baseEnvironment.extend({ self: { type: self.type, adapt: self.adapt } })
   const compiled = rules.map((text) => {
     const expression = compileExpression(text, environment)

@@ -1,6 +1,6 @@
 /**
- * What is applied, patched, judged and validated in process: a custom kind with every kind of list and map, objects of
- * it of 1 KiB and of 100 KiB, and rules as definitions have them.
+ * The input of the in-process cases: a custom kind with every kind of list and map, objects of 1 KiB and of 100 KiB,
+ * and typical validation rules of CRDs.
  */
 import type { JsonObject, Schema, SchemaNode } from 'evenkeel/unstable/api'
 
@@ -37,7 +37,7 @@ const bed: SchemaNode = {
   },
 }
 
-/** As a definition has it. */
+/** The schema as a CRD has it. */
 export const root: SchemaNode = {
   type: 'object',
   properties: {
@@ -65,7 +65,7 @@ export const root: SchemaNode = {
   },
 }
 
-/** As field management and strategic patches see it. */
+/** The schema for field management and strategic patches. */
 export const schema: Schema = {
   root: {
     ...root,
@@ -88,7 +88,7 @@ export const schema: Schema = {
   definitions: () => undefined,
 }
 
-/** What people write: bounds, relations between fields, lists that must hold something. */
+/** Typical rules: bounds, relations between fields, lists that must contain something. */
 export const rules: readonly string[] = [
   'self.minReplicas <= self.replicas && self.replicas <= self.maxReplicas',
   'self.beds.all(b, b.image.contains(":"))',
@@ -99,7 +99,7 @@ export const rules: readonly string[] = [
 
 export const apiVersion = 'bench.evenkeel.dev/v1'
 
-/** An object of about so many bytes. */
+/** An object of about this many bytes. */
 export function gardenOf(bytes: number, counter = '0'): JsonObject {
   const beds: JsonObject[] = []
   const object = {

@@ -1,6 +1,6 @@
 /**
- * Custom resources and server-side apply: what each step costs in memory, and the same requests on ours and on a
- * kube-apiserver, if one was given (see ../server/peer.ts).
+ * Custom resources and server-side apply: the cost of each step in memory, and the same requests on our server and on a
+ * kube-apiserver, if one is given (see ../server/peer.ts).
  */
 import type { Bench } from '../print.ts'
 import { engineCases } from './engine.ts'

@@ -1,5 +1,5 @@
 /**
- * How long one operation takes in this process, in nanoseconds of CPU time and of wall time.
+ * The duration of one operation in this process, in nanoseconds of CPU time and of wall time.
  */
 import { median } from '../print.ts'
 
@@ -10,11 +10,11 @@ export interface Measured {
 
 interface MeasureOptions {
   readonly rounds: number
-  /** How long one round goes on, at least. */
+  /** The minimum duration of one round. */
   readonly roundMs: number
 }
 
-/** Rounds until the time is up, after a long one that only warms; the medians count. */
+/** Runs rounds until the time is up, after a long warm-up round; the medians count. */
 export function measure(run: () => unknown, { rounds, roundMs }: MeasureOptions): Measured {
   let perRound = once(run, 1, roundMs * 4).count >> 2
   const results: Measured[] = []
@@ -26,7 +26,7 @@ export function measure(run: () => unknown, { rounds, roundMs }: MeasureOptions)
   return { cpuNs: median(results.map(({ cpuNs }) => cpuNs)), wallNs: median(results.map(({ wallNs }) => wallNs)) }
 }
 
-/** The clock is looked at now and then only: looking takes longer than some operations. */
+/** Reads the clock only now and then: reading takes longer than some operations. */
 function once(run: () => unknown, expected: number, roundMs: number): Measured & { readonly count: number } {
   const step = Math.max(1, expected >> 4)
   const before = process.cpuUsage()

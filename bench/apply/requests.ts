@@ -1,5 +1,5 @@
 /**
- * Apply and patches over TLS, ours beside a kube-apiserver: throughput, and the CPU time of the servers for each.
+ * Apply and patches over TLS, on our server and on a kube-apiserver: throughput, and the CPU time of the servers.
  */
 import path from 'node:path'
 import { benchFolder } from '../store/contender.ts'
@@ -49,7 +49,7 @@ interface RequestCase {
   readonly generator: Generator
 }
 
-/** Strategic patches are for built-in kinds. */
+/** Strategic patches work only on built-in kinds. */
 function pairsFor(operation: Operation, pairs: readonly Pair[]): readonly Pair[] {
   return operation === 'strategic patch' ? pairs.filter(({ suffix }) => suffix === '') : pairs
 }

@@ -1,7 +1,7 @@
 /**
  * The Explorer: schedules per second on the scenario of the tutorial, on one core, with the real server code.
  *
- * It runs in a process of its own on the built package, as users have it: tools that run sources keep the name of every
+ * It runs in a separate process on the built package, as users have it: tools that run sources keep the name of every
  * function, which costs more than the measured work. There is no comparable tool and therefore no peer; the nearest one
  * (Sieve) takes minutes for a schedule on a cluster.
  */
@@ -14,8 +14,8 @@ import type { Bench } from '../print.ts'
 const run = promisify(execFile)
 
 /**
- * About 2,600 schedules: until then processor time per schedule falls from round to round (17, 11, 9, 8 … 5 ms), as the compiler works beside
- * them; after that it stays. What users wait for is the first round, and that is the time of the whole tier.
+ * About 2,600 schedules: until then CPU time per schedule falls from round to round (17, 11, 9, 8 … 5 ms), while the
+ * compiler works in parallel; then it stays constant. Users wait for the first round, the time of the whole tier.
  */
 const warmUpRounds = 12
 
@@ -59,7 +59,7 @@ export const explorerBench: Bench = {
   },
 }
 
-/** In a process without the `source` condition, so that the package is the built one. */
+/** In a process without the `source` condition, so that it uses the built package. */
 async function measure({ rounds, tier }: { rounds: number; tier: number }): Promise<readonly Round[]> {
   const file = fileURLToPath(new URL('./once.ts', import.meta.url))
   const { stdout } = await run(

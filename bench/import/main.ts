@@ -1,8 +1,8 @@
 /**
- * What it costs to load the package: processor time of `import`, for each entry, and of a server that starts and stops.
+ * The cost of loading the package: CPU time of `import`, for each entry, and of a server that starts and stops.
  *
  * The packages are packed and installed into an empty folder, as users have them, and every figure is a new process.
- * The peer is the official JavaScript client: the one thing that a program that talks to Kubernetes would load instead.
+ * The peer is the official JavaScript client, which a program for Kubernetes would load instead.
  * `before` is the figure of the first edition, whose package was the source tree (median of three, on an idle machine).
  */
 import { execFile } from 'node:child_process'
@@ -20,7 +20,7 @@ const peer = '@kubernetes/client-node'
 
 interface ImportCase {
   readonly name: string
-  /** A module that is run as a whole. */
+  /** A module that runs as a whole. */
   readonly program: string
   readonly goalMs?: number
   readonly beforeMs?: number
@@ -56,7 +56,7 @@ export const importBench: Bench = {
       await install(folder)
       for (const one of cases.filter(({ name }) => name.includes(only))) {
         const [ours, theirs]: [number[], number[]] = [[], []]
-        // Interleaved, so that both see the same neighbours on the machine.
+        // Interleaved, so that both run under the same conditions.
         for (let round = 0; round < Math.max(rounds, 5); round++) {
           ours.push(await processorMs(folder, one.program))
           theirs.push(await processorMs(folder, `await import('${peer}')`))
@@ -81,7 +81,7 @@ export const importBench: Bench = {
   },
 }
 
-/** The packed packages and the peer in a folder of their own. */
+/** The packed packages and the peer in a separate folder. */
 async function install(folder: string): Promise<void> {
   const { stdout } = await run(process.execPath, [pack, folder], { maxBuffer: 1 << 26 })
   const packed = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => join(folder, filename))
@@ -90,7 +90,7 @@ async function install(folder: string): Promise<void> {
   await run('npm', ['install', ...quiet, `${peer}@1.4.0`, ...packed], { cwd: folder })
 }
 
-/** In a process of its own; what Node itself needs to start is not counted. */
+/** In a separate process; the startup of Node itself is not counted. */
 async function processorMs(folder: string, program: string): Promise<number> {
   const file = join(folder, 'measure.mjs')
   await writeFile(

@@ -23,7 +23,7 @@ interface Case {
   readonly options?: ServerOptions
   /** Prepares the server. */
   readonly setUp: (server: Server, webhook: Webhook) => Promise<void>
-  /** A tenth of the writes will do. */
+  /** A tenth of the writes is enough. */
   readonly isSlow?: true
 }
 
@@ -59,7 +59,7 @@ export async function admissionBench({ rounds, only, quick, print }: BenchOption
 const mine = [{ operations: ['UPDATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
 const other = [{ operations: ['UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }]
 
-const bare: Case = { name: 'admission: nobody', setUp: () => Promise.resolve() }
+const bare: Case = { name: 'admission: none', setUp: () => Promise.resolve() }
 
 const cases: readonly Case[] = [
   {
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-/** Microseconds of this process per write, which is what is left of the figure on a busy machine; the webhook runs in it too. */
+/** Microseconds of this process per write, the only stable figure on a busy machine; the webhook runs here too. */
 async function measure({ options = {}, setUp }: Case, webhook: Webhook, count: number): Promise<number> {
   const server = await startServer(options)
   try {
@@ -117,8 +117,7 @@ async function send(server: Server, request: `${'POST' | 'PUT'} /${string}`, bod
     signal: new AbortController().signal,
     body: Buffer.from(JSON.stringify(body)),
   })
-  if (status >= 300)
-    throw new Error(`${request} was answered with ${status}: ${Buffer.from(answer as Uint8Array).toString()}`)
+  if (status >= 300) throw new Error(`${request} returned ${status}: ${Buffer.from(answer as Uint8Array).toString()}`)
 }
 
 async function putPolicy(server: Server, resourceRules: readonly object[]): Promise<void> {

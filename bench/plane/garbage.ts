@@ -1,8 +1,8 @@
 /**
- * How long it takes until ten thousand children of one owner are collected, waited for, or set free.
+ * The time until ten thousand dependents of one owner are collected (background, foreground) or orphaned.
  *
- * From the request that deletes the owner to the event of the last child (or, when it has to wait, of the owner). Each
- * child is deleted or changed by a request of its own, is a change that watchers hear of, and on files is durable.
+ * From the request that deletes the owner to the event of the last dependent (or, in the foreground, of the owner).
+ * Each dependent is deleted or changed by its own request, sends a watch event, and on files is durable.
  */
 import type { OwnerReference } from 'evenkeel'
 import { metadataOnly } from 'evenkeel/client'
@@ -79,7 +79,7 @@ async function measure(
   const {
     metadata: { resourceVersion = '' },
   } = await client.page(ConfigMap, { namespace, pageSize: 1 })
-  // Children that are set free are changed; the owner comes last, as when it waits.
+  // Orphaned dependents are changed; the owner comes last, as in the foreground.
   const isDone = propagation === 'Background' ? countTo(count + 1) : (deleted: string) => deleted === name
   const done = untilDeleted(client, { namespace, resourceVersion, isDone })
   const [startedMs, before] = [performance.now(), process.cpuUsage()]
@@ -104,12 +104,17 @@ async function fill(
   await Promise.all(Array.from({ length: 64 }, work))
 }
 
-/** Waits until the collector has handled an object that was created after all children. */
+/** Waits until the collector has handled an object that was created after all dependents. */
 async function untilHeard(client: Client, namespace: string): Promise<void> {
-  const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
+  const missingOwner = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: 'nobody',
+    uid: '00000000-0000-4000-8000-000000000000',
+  }
   const {
     metadata: { resourceVersion },
-  } = await client.create(ConfigMap, { metadata: { name: 'last', namespace, ownerReferences: [nobody] } })
+  } = await client.create(ConfigMap, { metadata: { name: 'last', namespace, ownerReferences: [missingOwner] } })
   await untilDeleted(client, { namespace, resourceVersion, isDone: (name) => name === 'last' })
 }
 
@@ -120,7 +125,7 @@ interface Deletions {
 }
 
 async function untilDeleted(client: Client, { namespace, resourceVersion, isDone }: Deletions): Promise<void> {
-  // A watcher that falls behind is let go, and begins where it was.
+  // A watcher that falls behind is disconnected and resumes.
   for (let version = resourceVersion; ;) {
     for await (const event of client.watch(metadataOnly(ConfigMap), { namespace, resourceVersion: version })) {
       if (event.type === 'ERROR') throw event.error

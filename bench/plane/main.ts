@@ -1,5 +1,5 @@
 /**
- * The plane: what its controllers take for a lot of work, and what permission and admission add to a request.
+ * The plane: the duration of large jobs of its controllers, and the cost of authorization and admission per request.
  */
 import type { Bench } from '../print.ts'
 import { admissionBench } from './admission.ts'

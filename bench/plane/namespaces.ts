@@ -1,8 +1,8 @@
 /**
- * How long it takes until a deleted namespace is gone, with ten thousand objects in it.
+ * The time until a deleted namespace with ten thousand objects is gone.
  *
- * From the request that deletes it to the event that says so, with all controllers running: each object is deleted by
- * itself, is a change that watchers hear of, and on files is durable. Of the peer's time 5 s are a wait that it begins with.
+ * From the delete request to the DELETED event, with all controllers running: each object is deleted by its own
+ * request, sends a watch event, and on files is durable. The peer starts with a wait of 5 s.
  */
 import type { Client } from 'evenkeel/client'
 import { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'
@@ -36,7 +36,7 @@ export async function namespacesBench({ rounds, only, quick, print }: BenchOptio
   }
 }
 
-/** The first one goes when the controllers have started, and is not counted. */
+/** The first one warms up until the controllers have started, and is not counted. */
 async function measure(client: Client, count: number): Promise<number> {
   await fillAndDelete(client, 1)
   return fillAndDelete(client, count)

@@ -47,7 +47,7 @@ interface Case {
   readonly name: string
   readonly question: () => Question
   readonly allowed: boolean
-  /** Each time another value for the same user: nothing is remembered. */
+  /** Another value for the same user each time: no cache hits. */
   readonly fresh?: true
 }
 
@@ -93,7 +93,7 @@ function measureFresh({ authorizer: access }: Server, { question, allowed, count
   })
 }
 
-/** What one decision took; CPU time says more on a machine that others use too. */
+/** The duration of one decision; CPU time is more reliable on a shared machine. */
 interface Timed {
   readonly ns: number
   readonly cpuNs: number
@@ -107,10 +107,10 @@ function timed(count: number, run: () => void): Timed {
 }
 
 function check(verdict: ReturnType<Server['authorizer']['decide']>, allowed: boolean): void {
-  if (verdict instanceof Promise || verdict.allowed !== allowed) throw new Error('the answer is wrong')
+  if (verdict instanceof Promise || verdict.allowed !== allowed) throw new Error('wrong decision')
 }
 
-/** A role and a binding for each of a thousand users, half of them in a namespace, and one user who has them all. */
+/** A role and a binding for each of a thousand users, half of them in a namespace, and one user with all of them. */
 async function fill(server: Server): Promise<void> {
   const numbers = Array.from({ length: bindings }, (_, index) => index)
   await Promise.all(
@@ -142,5 +142,5 @@ async function post(server: Server, path: string, object: object): Promise<void>
     signal: new AbortController().signal,
     body: Buffer.from(JSON.stringify(object)),
   })
-  if (status !== 201) throw new Error(`${path} was answered with ${status}`)
+  if (status !== 201) throw new Error(`${path} returned ${status}`)
 }

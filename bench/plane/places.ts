@@ -1,9 +1,9 @@
 /**
- * Where the benchmarks of controllers run: on a plane of ours, in process, on one of the stores; and on the peer.
+ * Where the benchmarks of controllers run: on our plane, in process, on one of the stores; and on the peer.
  *
- * The peer is the controller manager beside the kube-apiserver that the environment names (see ../server/peer.ts), if
- * `KUBE_CONTROLLER_MANAGER` says that one runs there. It talks to its server over a socket, as it must; ours runs in the
- * server's process, as it does in a plane.
+ * The peer is the controller manager of the kube-apiserver in the environment (see ../server/peer.ts), if
+ * `KUBE_CONTROLLER_MANAGER` says that one runs. It uses a socket, as it must; ours runs in the
+ * process of the server, as in a plane.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ export type StoreName = keyof typeof stores
 
 export const storeNames: readonly StoreName[] = ['memory', 'files']
 
-/** What is said where the peer is missing. */
+/** Printed when the peer is missing. */
 export const noPeer = 'no kube-controller-manager was named'
 
 export async function onPlane<T>(name: StoreName, use: (client: Client) => Promise<T>): Promise<T> {
@@ -40,7 +40,7 @@ export async function onPlane<T>(name: StoreName, use: (client: Client) => Promi
   }
 }
 
-/** Undefined when there is none. */
+/** Undefined when there is no peer. */
 export async function onPeer<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
   const address = process.env['KUBE_CONTROLLER_MANAGER'] ? addressFrom(process.env) : undefined
   if (!address) return undefined

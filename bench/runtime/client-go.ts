@@ -1,5 +1,5 @@
 /**
- * The peer that is written in Go: client-go's dynamic informer, built from `client-go/` when there is a Go to build it with.
+ * The peer in Go: client-go's dynamic informer, built from `client-go/` if Go is installed.
  */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 const source = fileURLToPath(new URL('./client-go', import.meta.url))
 
-/** The program, or why there is none. */
+/** The program, or why it is missing. */
 export type BuiltPeer = { readonly program: string } | { readonly missing: string }
 
 export async function buildClientGo(folder: string): Promise<BuiltPeer> {

@@ -44,7 +44,7 @@ async function measure(chunks: readonly Uint8Array[], events: number): Promise<{
   const manager = new Manager({
     name: 'bench',
     transport: script(chunks, begun),
-    leaderElection: { identity: 'nobody' },
+    leaderElection: { identity: 'standby' },
   })
   manager.addController({ for: Thing, reconcile: () => undefined })
   const stopping = new AbortController()
@@ -61,7 +61,7 @@ async function measure(chunks: readonly Uint8Array[], events: number): Promise<{
   return { perSecond: (events / ms) * 1000, cpuUs: (used.user + used.system) / events }
 }
 
-/** Pieces of 64 KiB, as a socket gives them. */
+/** Chunks of 64 KiB, as a socket delivers them. */
 function* changes(events: number): Generator<Uint8Array> {
   let lines: string[] = []
   let size = 0

@@ -1,5 +1,5 @@
 /**
- * The runtime: what a controller needs between the server and its own code.
+ * The runtime: everything between the server and the code of a controller.
  */
 import type { Bench } from '../print.ts'
 import { eventsBench } from './events.ts'

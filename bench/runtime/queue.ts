@@ -1,8 +1,8 @@
 /**
- * The work queue: keys per second through add, take and done, one after the other as a worker does it, in one process.
+ * The work queue: keys per second through add, take and done, in sequence as a worker does, in one process.
  *
- * An operation is a whole round of add, take and done. The goal is 500,000 of them per second on one core. CPU time per
- * operation is beside it, as it says more on a machine that others use too.
+ * An operation is one cycle of add, take and done. The goal is 500,000 per second on one core. CPU time per
+ * operation is printed too, because it is more reliable on a shared machine.
  */
 import { Metrics } from 'evenkeel/unstable/base'
 import { WorkQueue } from 'evenkeel/unstable/queue'
@@ -11,7 +11,7 @@ import type { BenchOptions } from '../print.ts'
 
 interface QueueCase {
   readonly name: string
-  /** Keys that are ready all the time. */
+  /** The number of ready keys. */
   readonly depth: number
   readonly priorities: readonly number[]
   readonly metrics: boolean
@@ -64,7 +64,7 @@ async function measure({ depth, priorities, metrics }: QueueCase, operations: nu
   }
   for (let index = 0; index < depth; index++)
     add(`local/apps/Deployment/default/object-${index}`, priorities[index % priorities.length])
-  // The key that was done is added next, so that the depth stays what it is.
+  // The finished key is added next, so that the depth stays constant.
   let idle: { key: string; priority: number } | undefined = { key: 'local/apps/Deployment/default/object', priority: 0 }
   const [started, cpu] = [performance.now(), process.cpuUsage()]
   for (let index = 0; index < operations && idle; index++) {
@@ -77,7 +77,7 @@ async function measure({ depth, priorities, metrics }: QueueCase, operations: nu
   return { perSecond: operations / seconds, cpuUs: (user + system) / operations }
 }
 
-/** Keys per second that are held back, fall due together, and are worked off. */
+/** Delayed keys per second that become ready together and are processed. */
 async function measureDelayed(count: number): Promise<number> {
   const queue = new WorkQueue()
   const started = performance.now()

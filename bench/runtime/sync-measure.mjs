@@ -1,5 +1,5 @@
 /**
- * What one sync takes: printed as one line of JSON.
+ * Measures one sync and prints one line of JSON.
  */
 // @ts-check
 import { setTimeout as pause } from 'node:timers/promises'

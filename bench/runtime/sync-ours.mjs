@@ -1,7 +1,7 @@
 /**
- * One sync by our cache, in a process of its own, with the built package: what it took, and what it holds.
+ * One sync by our cache, in a separate process, with the built package: its cost and its content.
  *
- * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is measured.
+ * Plain JavaScript: without stripping or compiling, only the package itself is measured.
  */
 // @ts-check
 import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/unstable/client'
@@ -16,7 +16,7 @@ const client = new Client({
   close: connection.close,
 })
 const whole = { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchObject' }
-// What a program does before it starts a cache: it knows its kinds, and it has reached the server.
+// A program knows its kinds and has connected to the server before it starts a cache.
 await client.page(whole, { namespace, pageSize: 1 })
 
 const cache = new ObjectCache({ client })

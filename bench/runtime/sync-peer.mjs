@@ -1,5 +1,5 @@
 /**
- * One sync by the informer of @kubernetes/client-node, in a process of its own.
+ * One sync by the informer of @kubernetes/client-node, in a separate process.
  */
 // @ts-check
 import { CustomObjectsApi, KubeConfig, makeInformer } from '@kubernetes/client-node'
@@ -26,9 +26,9 @@ await measureSync(
   () =>
     new Promise((resolve, reject) => {
       // It has no sync event: it is in sync when the handler has received every object.
-      let told = 0
+      let received = 0
       informer.on('add', () => {
-        if (++told === count) resolve(told)
+        if (++received === count) resolve(received)
       })
       informer.on('error', reject)
       informer.start().catch(reject)

@@ -1,9 +1,9 @@
 /**
- * How long a cache takes to have a whole collection, and how much memory it takes: ours, client-node's informer and, when
- * Go is at hand, client-go's, each in a process of its own, in turns, against our server over TLS.
+ * The time and the memory that a cache needs for a whole collection: ours, client-node's informer and, if Go is
+ * installed, client-go's, each in a separate process, alternating, against our server over TLS.
  *
- * The time goes from asking until every object is there. Memory is that of the whole process half a second later; what
- * is left after a garbage collection, the peak, and CPU time are beside it.
+ * The time goes from the request until every object is cached. Memory is that of the whole process half a second later;
+ * memory after a garbage collection, the peak, and CPU time are printed too.
  */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
@@ -29,7 +29,7 @@ interface Synced {
   readonly peakBytes: number
 }
 
-/** How objects can be kept: with managed fields, without, or metadata alone. */
+/** Representations of cached objects: with managed fields, without, or metadata only. */
 const forms = ['full', 'stripped', 'metadata'] as const
 
 interface SyncJob {
@@ -39,7 +39,7 @@ interface SyncJob {
   readonly form?: (typeof forms)[number]
 }
 
-/** Whom we race: a script for Node, or a program, or why it cannot run. */
+/** A peer: a script for Node, or a program, or why it cannot run. */
 interface Peer {
   readonly name: string
   readonly run: ((job: SyncJob) => Promise<Synced>) | { readonly missing: string }
@@ -163,7 +163,7 @@ function tell(
   })
 }
 
-/** What one object adds to the process, in each form a cache can keep it in. */
+/** Memory per object, in each representation. */
 async function memory(
   job: SyncJob,
   wanted: readonly (typeof forms)[number][],

@@ -2,7 +2,7 @@
  * The server against a real kube-apiserver: the same load on both, in the same run.
  *
  *   generator (a process) ──TLS, HTTP/1.1──▶ our server (a process, file store)
- *                         └─────────────────▶ kube-apiserver + etcd, if one was given (see peer.ts)
+ *                         └─────────────────▶ kube-apiserver + etcd, if one is given (see peer.ts)
  */
 import path from 'node:path'
 import type { Bench, BenchOptions } from '../print.ts'
@@ -75,7 +75,7 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
   }
 }
 
-/** A group that fails does not take the others with it, but the run has failed. */
+/** A failed group does not stop the others, but the run has failed. */
 function complain(error: unknown): void {
   process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

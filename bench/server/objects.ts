@@ -1,8 +1,8 @@
 /**
- * The objects that are written: about 1 KiB of JSON each, as a ConfigMap or as a custom resource.
+ * The written objects: about 1 KiB of JSON each, as a ConfigMap or as a custom resource.
  *
- * Both are equally long and have the same two fields: a `counter`, which updates change, and a `payload`, which is
- * words in some order, so that it is as hard to compress as other text.
+ * Both have the same length and the same two fields: a `counter`, which updates change, and a `payload` of
+ * random words, so that it compresses like other text.
  */
 
 export type KindName = 'configmap' | 'custom'
@@ -13,7 +13,7 @@ interface BenchKind {
   readonly apiVersion: string
   readonly kind: string
   readonly plural: string
-  /** The field that holds the content. */
+  /** The field with the content. */
   readonly field: 'data' | 'spec'
 }
 
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<KindName, BenchKind>> = {
   custom: { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchObject', plural: 'benchobjects', field: 'spec' },
 }
 
-/** Where a kind's objects of one namespace are. */
+/** The path of the objects of a kind in one namespace. */
 export function collectionPath(name: KindName, namespace: string): string {
   const { apiVersion, plural } = kinds[name]
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${plural}`
@@ -36,17 +36,17 @@ const words =
 export interface ObjectParts {
   readonly object: string
   readonly counter: string
-  /** Put in as it is, so it brings its own quotes. */
+  /** Inserted unchanged, so it includes its quotes. */
   readonly version?: string
   /**
-   * Which of many payloads.
+   * The number of the payload.
    *
    * @default 0
    */
   readonly variant?: number
 }
 
-/** The object as it is sent. */
+/** The object as the client sends it. */
 export function objectText(name: KindName, { object, counter, version, variant = 0 }: ObjectParts): string {
   const { apiVersion, kind, field } = kinds[name]
   const resourceVersion = version === undefined ? '' : `,"resourceVersion":${version}`
@@ -70,7 +70,7 @@ export function patchText(name: KindName, counter: string): string {
 
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** What makes a server serve the custom resource. */
+/** The CRD of the custom resource. */
 export const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

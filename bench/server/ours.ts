@@ -1,5 +1,5 @@
 /**
- * Our server as `npm start` runs it: the built package in a process of its own, on a file store, over TLS.
+ * Our server as `npm start` runs it: the built package in a separate process, on a file store, over TLS.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 import type { Address } from './load/jobs.ts'
 
 const command = fileURLToPath(new URL('../../packages/cli/bin/evenkeel.mjs', import.meta.url))
-/** As `npm start` has it. */
+/** The port of `npm start`. */
 const serveFlags = ['--max-semi-space-size=64']
 const readyMsMax = 30_000
 
 export interface Ours {
   readonly address: Address
   readonly processId: number
-  /** From starting the process to the line that says it is ready. */
+  /** From the start of the process to the line that reports ready. */
   readonly startMs: number
   stop(): Promise<void>
 }

@@ -16,12 +16,12 @@ afterAll(() => {
 })
 
 describe('addressFrom', () => {
-  test('is nothing when nobody was named', () => {
+  test('is undefined without a configured server', () => {
     expect(addressFrom({})).toBeUndefined()
     expect(addressFrom({ KUBE_APISERVER_URL: '', KUBECONFIG: '' })).toBeUndefined()
   })
 
-  test('takes URL, token and the file of whom to trust', () => {
+  test('reads URL, token and CA file', () => {
     const caFile = path.join(folder, 'ca.pem')
     writeFileSync(caFile, 'PEM')
     expect(
@@ -57,11 +57,11 @@ describe('addressFrom', () => {
     })
   })
 
-  test('leaves a cluster alone that only a kubeconfig names and that is elsewhere', () => {
+  test('ignores a remote cluster that only a kubeconfig names', () => {
     expect(addressFrom({ KUBECONFIG: kubeconfigFor('https://cluster.example.com') })).toBeUndefined()
   })
 
-  test('refuses a kubeconfig without a token', () => {
+  test('rejects a kubeconfig without a token', () => {
     const kubeconfig = path.join(folder, 'empty.json')
     writeFileSync(kubeconfig, '{}')
     expect(() => addressFrom({ KUBECONFIG: kubeconfig })).toThrow('must have a current context')
@@ -69,20 +69,20 @@ describe('addressFrom', () => {
 })
 
 describe('parseCpuUs', () => {
-  test('adds user and system time, whatever the program is called', () => {
+  test('adds user and system time, whatever the name of the program', () => {
     expect(parseCpuUs('42 (a) b) c) S 1 42 42 0 -1 4194304 100 0 0 0 150 50 0 0 20 0 11')).toBe(2_000_000)
   })
 })
 
 describe('parseRssBytes', () => {
-  test('reads kibibytes, and nothing from a process that has no memory', () => {
+  test('reads kibibytes, and undefined for a process without memory', () => {
     expect(parseRssBytes('Name:\ta\nVmHWM:\t  9999 kB\nVmRSS:\t    2048 kB\n')).toBe(2 << 20)
     expect(parseRssBytes('Name:\tkthreadd\n')).toBeUndefined()
   })
 })
 
 describe('rssBytesOf', () => {
-  test('knows nothing when no process was named', () => {
+  test('is undefined without a process', () => {
     expect(rssBytesOf([])).toBeUndefined()
   })
 })

@@ -21,18 +21,18 @@ import type { Target } from './target.ts'
 
 export interface Peer extends Target {
   readonly startMs: number | undefined
-  /** What it held before anybody wrote anything; undefined when an earlier run did. */
+  /** Its memory before any write; undefined if an earlier run has written. */
   readonly idleRssBytes: number | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Undefined when none was given. */
+/** Undefined when none is given. */
 export async function findPeer(environment: Environment = process.env): Promise<Peer | undefined> {
   const address = addressFrom(environment)
   if (!address) return undefined
   const { status, body } = await call(address, 'GET', { path: '/version' })
-  if (status !== 200) throw new Error(`the kube-apiserver at ${address.url} answers ${status} ${body}`)
+  if (status !== 200) throw new Error(`the kube-apiserver at ${address.url} returns ${status} ${body}`)
   const { gitVersion = 'of unknown version' } = JSON.parse(body) as { gitVersion?: string }
   const processIds = [environment['KUBE_APISERVER_PID'], environment['ETCD_PID']].flatMap((id) =>
     id === undefined || id === '' ? [] : [Number(id)],
@@ -60,13 +60,13 @@ export function addressFrom(environment: Environment): Address | undefined {
     KUBECONFIG: kubeconfig,
   } = environment
   if (url !== undefined && url !== '') {
-    if (token === undefined) throw new Error('KUBE_APISERVER_URL needs KUBE_APISERVER_TOKEN beside it')
+    if (token === undefined) throw new Error('KUBE_APISERVER_URL needs KUBE_APISERVER_TOKEN')
     return { url, token, ...(caFile !== undefined && caFile !== '' && { caPem: readFileSync(caFile, 'utf8') }) }
   }
   return kubeconfig === undefined || kubeconfig === '' ? undefined : onThisMachine(readKubeconfig(kubeconfig))
 }
 
-/** A kubeconfig may be set for other reasons and name a cluster that people work with: such a one is left alone. */
+/** A kubeconfig may point to a cluster in real use, so one that is not local is ignored. */
 function onThisMachine(address: Address): Address | undefined {
   if (/^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(new URL(address.url).hostname)) return address
   process.stderr.write(

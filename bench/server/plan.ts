@@ -1,21 +1,21 @@
 /**
- * How much of everything: the real thing, or a smoke run whose figures mean nothing. Names say what was really done.
+ * The amounts of the real run and of a smoke run, whose figures are meaningless. Case names contain the actual amounts.
  */
 import type { Bounds } from './load/jobs.ts'
 
 export interface Plan {
   readonly connections: readonly number[]
   readonly requests: Bounds
-  /** Sizes of the collections that are listed, the smaller first. */
+  /** Sizes of the listed collections, the smaller first. */
   readonly lists: readonly number[]
   readonly list: Bounds
-  /** Larger collections are only made on the peer when it is asked for: there it takes minutes. */
+  /** The peer gets larger collections only on request: creating them takes minutes. */
   readonly peerListMax: number
   readonly watchers: readonly number[]
   readonly watchWriters: number
-  /** How long writes go on, and how many events all watchers together may get. */
+  /** The duration of writes, and the maximum number of events for all watchers. */
   readonly watch: { readonly durationMs: number; readonly eventsMax: number; readonly writesMax: number }
-  /** How long a server is left alone before its memory is looked at. */
+  /** The idle time before memory is measured. */
   readonly settleMs: number
 }
 

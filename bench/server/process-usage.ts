@@ -1,9 +1,9 @@
 /**
- * What processes use, as Linux tells it; undefined elsewhere, and for a process that is not there.
+ * The resource usage of processes on Linux; undefined elsewhere, and for a missing process.
  */
 import { readFileSync } from 'node:fs'
 
-/** CPU time in microseconds of all threads of all these processes so far. The kernel counts in steps of 10 ms. */
+/** CPU time in microseconds of all threads of these processes. The kernel counts in steps of 10 ms. */
 export function cpuUsOf(processIds: readonly number[]): number | undefined {
   return sumOf(processIds, (id) => {
     const text = readProc(id, 'stat')
@@ -11,7 +11,7 @@ export function cpuUsOf(processIds: readonly number[]): number | undefined {
   })
 }
 
-/** Memory in bytes that these processes hold. */
+/** The memory of these processes in bytes. */
 export function rssBytesOf(processIds: readonly number[]): number | undefined {
   return sumOf(processIds, (id) => {
     const text = readProc(id, 'status')
@@ -19,7 +19,7 @@ export function rssBytesOf(processIds: readonly number[]): number | undefined {
   })
 }
 
-/** From `/proc/ID/stat`, where the name of the program is in parentheses and may itself hold any. */
+/** From `/proc/ID/stat`, where the name of the program is in parentheses and may itself contain some. */
 export function parseCpuUs(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10_000

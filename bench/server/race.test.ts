@@ -19,20 +19,20 @@ function result(perSecond: number, serverCpuUs = 1): LoadResult {
 const reading = { case: 'create', unit: 'requests/s', of: ({ perSecond }: LoadResult) => perSecond }
 
 describe('pairsOf', () => {
-  test('compares ConfigMaps, and what we have with the custom resource of the peer', () => {
+  test('compares ConfigMaps, and our best match with the custom resource of the peer', () => {
     const [plain, custom] = pairsOf(ours, peer)
     expect([plain?.suffix, plain?.ours.kind, plain?.peer?.kind]).toEqual(['', 'configmap', 'configmap'])
     expect([custom?.suffix, custom?.ours.kind, custom?.peer?.kind]).toEqual([' vs cr', 'configmap', 'custom'])
     expect(pairsOf(peer, peer)[1]?.ours.kind).toBe('custom')
   })
 
-  test('has one side where there is no peer', () => {
+  test('has one side without a peer', () => {
     expect(pairsOf(ours, undefined)).toMatchObject([{ suffix: '', peer: undefined }])
   })
 })
 
 describe('race', () => {
-  test('takes every side in turn, once per round, and gives the median of each', async () => {
+  test('measures the sides in turn, once per round, and returns the median of each', async () => {
     const turns: string[] = []
     const speeds = [30, 10, 20]
     const pairs = pairsOf(ours, peer)
@@ -46,7 +46,7 @@ describe('race', () => {
     expect(results(undefined)).toBeUndefined()
   })
 
-  test('takes the median of each number by itself', () => {
+  test('takes the median of each number separately', () => {
     expect(middle([result(1, 9), result(2, 8), result(3, 7)])).toMatchObject({ perSecond: 2, serverCpuUs: 8 })
   })
 })
@@ -63,7 +63,7 @@ describe('printPairs', () => {
     return figures
   }
 
-  test('names the kind that the peer had', () => {
+  test('names the kind of the peer', () => {
     const figures = printed(peer, (name) => result(name === 'peer custom' ? 5 : 10))
     expect(figures).toMatchObject([
       { case: 'create', ours: 10, peer: 10, peerName: 'peer' },
@@ -71,13 +71,13 @@ describe('printPairs', () => {
     ])
   })
 
-  test('says that there is no peer, and invents nothing', () => {
+  test('reports that there is no peer, without figures', () => {
     expect(printed(undefined, () => result(10))).toMatchObject([
       { case: 'create', ours: 10, peer: undefined, peerName: 'no kube-apiserver given' },
     ])
   })
 
-  test('leaves out what could not be measured', () => {
+  test('omits missing measurements', () => {
     expect(printed(undefined, () => result(NaN))).toEqual([])
     expect(printed(peer, (name) => result(name.startsWith('peer') ? NaN : 1))[0]).toMatchObject({
       peer: undefined,

@@ -1,8 +1,8 @@
 /**
- * Ours and the peer in turn, round after round, so that both see the same weather; the median counts.
+ * Ours and the peer in turn, round after round, so that both run under the same conditions; the median counts.
  *
- * A case is printed once for each kind of object: ConfigMaps on both sides under its own name, and with ` vs cr` after
- * it against the peer's custom resource, with ours where we serve it and our ConfigMap where not.
+ * A case is printed once for each kind of object: ConfigMaps on both sides under its own name, and with ` vs cr`
+ * against the peer's custom resource, with ours if we serve it and our ConfigMap otherwise.
  */
 import { median } from '../print.ts'
 import type { Figure, Print } from '../print.ts'
@@ -17,7 +17,7 @@ export interface Side {
 
 /** Two sides to compare; without a peer there is one. */
 export interface Pair {
-  /** After the name of the case. */
+  /** The suffix of the name of the case. */
   readonly suffix: '' | ' vs cr'
   readonly ours: Side
   readonly peer: Side | undefined
@@ -52,7 +52,7 @@ export async function race(
   return (side) => side && middles.get(sideKey(side))
 }
 
-/** Who takes part, each once. */
+/** The participants, each once. */
 export function sidesOf(pairs: readonly Pair[]): Side[] {
   const sides = pairs.flatMap(({ ours, peer }) => (peer ? [ours, peer] : [ours]))
   return [...new Map(sides.map((side) => [sideKey(side), side])).values()]
@@ -74,12 +74,12 @@ export function middle(results: readonly LoadResult[]): LoadResult {
   }
 }
 
-/** What is read from a result. */
+/** A reading from a result. */
 export interface Reading {
   readonly case: string
   readonly unit: string
   readonly lessIsBetter?: boolean
-  /** Whether everything else that was measured is shown beside it. */
+  /** Whether all other measurements are printed too. */
   readonly isMain?: boolean
   readonly of: (result: LoadResult) => number
 }
@@ -89,11 +89,11 @@ export type Results = (side: Side | undefined) => LoadResult | undefined
 export interface PrintOptions {
   readonly results: Results
   readonly print: Print
-  /** What else is shown beside the main reading. */
+  /** Other readings to print next to the main one. */
   readonly more?: (pair: Pair) => Readonly<Record<string, number>>
 }
 
-/** Prints readings of every pair; one that could not be taken is left out. */
+/** Prints the readings of every pair; missing ones are omitted. */
 export function printPairs(
   pairs: readonly Pair[],
   readings: readonly Reading[],
@@ -120,7 +120,7 @@ export function printPairs(
   }
 }
 
-/** Whether any of these readings was asked for. */
+/** Whether any of these readings is selected. */
 export function wantsAny(pairs: readonly Pair[], names: readonly string[], wants: (name: string) => boolean): boolean {
   return names.some((name) => pairs.some(({ suffix }) => wants(`${name}${suffix}`)))
 }

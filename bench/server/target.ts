@@ -1,5 +1,5 @@
 /**
- * A server under load, ours or the peer, and the few requests that set the stage.
+ * A server under load, ours or the peer, and the requests that prepare it.
  */
 import http from 'node:http'
 import https from 'node:https'
@@ -10,7 +10,7 @@ import type { Address } from './load/jobs.ts'
 export interface Target {
   readonly name: string
   readonly address: Address
-  /** Its processes on this machine, as far as they are known. */
+  /** Its known processes on this machine. */
   readonly processIds: readonly number[]
   readonly kinds: readonly KindName[]
 }
@@ -20,7 +20,7 @@ export interface Reply {
   readonly body: string
 }
 
-/** One request on a connection of its own. */
+/** One request on its own connection. */
 export function call(
   { url, token, caPem }: Address,
   method: string,
@@ -52,7 +52,7 @@ export function call(
   })
 }
 
-/** Creates namespaces that are not there yet. */
+/** Creates missing namespaces. */
 export async function ensureNamespaces(address: Address, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const { status, body } = await call(address, 'POST', {
@@ -63,7 +63,7 @@ export async function ensureNamespaces(address: Address, names: readonly string[
   }
 }
 
-/** The kinds that a server can be loaded with: the custom resource where it takes the definition and then serves it. */
+/** The kinds to load a server with: the custom resource if the server accepts the CRD and serves it. */
 export async function kindsOf(address: Address): Promise<readonly KindName[]> {
   const { status } = await call(address, 'POST', { path: definitionsPath, body: definition })
   if (status !== 201 && status !== 409) return ['configmap']
@@ -77,7 +77,7 @@ export async function kindsOf(address: Address): Promise<readonly KindName[]> {
   return ['configmap']
 }
 
-/** How many objects a collection holds. */
+/** The number of objects in a collection. */
 export async function countObjects(address: Address, kind: KindName, namespace: string): Promise<number> {
   const { status, body } = await call(address, 'GET', { path: `${collectionPath(kind, namespace)}?limit=1` })
   if (status === 404) return 0

@@ -1,5 +1,5 @@
 /**
- * Requests over TLS on connections that stay open, as clients make them.
+ * Requests over TLS on persistent connections, as clients make them.
  */
 import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +10,7 @@ export interface Answer {
   readonly json: Loose
 }
 
-/** JSON to look into without saying at every step what it is. */
+/** Loosely typed JSON. */
 export interface Loose {
   readonly [key: string]: Loose
 }
@@ -40,14 +40,14 @@ export class Caller {
     return { status: response.statusCode ?? 0, json: answer.startsWith('{') ? (JSON.parse(answer) as Loose) : {} }
   }
 
-  /** As {@link call}, for what has to succeed. */
+  /** Like {@link call}, for requests that must succeed. */
   async must(method: string, path: string, options: CallOptions = {}): Promise<Loose> {
     const { status, json } = await this.call(method, path, options)
-    if (status >= 300) throw new Error(`${method} ${path} was answered with ${status}: ${JSON.stringify(json)}`)
+    if (status >= 300) throw new Error(`${method} ${path} returned ${status}: ${JSON.stringify(json)}`)
     return json
   }
 
-  /** The answer as it comes. */
+  /** The response as a stream. */
   stream(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#send('GET', path, { signal })
   }

@@ -1,5 +1,5 @@
 /**
- * Namespaces that come and go, with objects in them: each has to be gone some time after it was deleted.
+ * Creates and deletes namespaces with objects: each must be gone some time after its deletion.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './calls.ts'

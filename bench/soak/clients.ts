@@ -1,8 +1,8 @@
 /**
- * Clients that make, read, change, list and delete their own ConfigMaps, each over one connection, at a leisurely pace.
+ * Clients that create, read, change, list and delete their own ConfigMaps, each over one connection, at a slow pace.
  *
- * Some objects are marked so that a webhook is asked about them, which may refuse, fail or be slow: then other answers are right too, and the
- * time it took says nothing about the server.
+ * Some objects have a label that makes the server call a webhook, which may deny, fail or be slow. Then other responses
+ * are correct too, and the duration says nothing about the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './calls.ts'
@@ -14,7 +14,7 @@ import type { Tally } from './tally.ts'
 const text = 'x'.repeat(800)
 const methods = { change: 'PATCH', get: 'GET', list: 'GET', delete: 'DELETE' } as const
 
-/** Runs until the time is over. */
+/** Runs until the time is up. */
 export async function runClients(server: Ready, tally: Tally): Promise<void> {
   await Promise.all(Array.from({ length: plan.clients }, (_, index) => new SoakClient(server, tally, index).run()))
 }
@@ -69,7 +69,7 @@ class SoakClient {
     const { status, json } = hooked === undefined ? await this.#tally.time('create', send) : await send()
     if (status === 201) this.#objects.push(name)
     else if (hooked === undefined || ![400, 403, 500, 504].includes(status))
-      this.#tally.error(`POST ${this.#path} was answered with ${status}: ${JSON.stringify(json)}`)
+      this.#tally.error(`POST ${this.#path} returned ${status}: ${JSON.stringify(json)}`)
     else this.#tally.count('refusedByWebhook')
   }
 
@@ -77,7 +77,7 @@ class SoakClient {
     const method = methods[kind]
     const options = body === undefined ? {} : { body, type: 'application/merge-patch+json' }
     const { status, json } = await this.#tally.time(kind, () => this.#caller.call(method, path, options))
-    if (status !== 200) this.#tally.error(`${method} ${path} was answered with ${status}: ${JSON.stringify(json)}`)
+    if (status !== 200) this.#tally.error(`${method} ${path} returned ${status}: ${JSON.stringify(json)}`)
   }
 
   #any(): string {

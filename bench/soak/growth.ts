@@ -1,12 +1,12 @@
 /**
- * Whether something grew, beyond what it goes up and down by itself: the history of the store is a saw with a tooth a minute, the collector of garbage
- * keeps more or less in hand, and a machine that others use is now faster and now slower. Noise jumps; what leaks climbs.
+ * Detects growth beyond normal variation: the history of the store is a sawtooth with a period of a minute, the garbage
+ * collector holds varying amounts of memory, and a shared machine varies in speed. Noise jumps; a leak climbs.
  */
 
 const shareMax = 0.15
 const slack = { MiB: 10, ms: 5 }
 
-/** What is wrong with something that was so large at first and at last; nothing, when it is flat. */
+/** The problem of a value with this size at the start and at the end; undefined when it is flat. */
 export function growthOf(
   name: string,
   unit: keyof typeof slack,
@@ -16,7 +16,7 @@ export function growthOf(
   return grew > first * shareMax && grew > slack[unit] ? [`${name} grew from ${first} to ${last} ${unit}`] : []
 }
 
-/** What is wrong with times that were so long at first and at last, and minute by minute on the way. */
+/** The problem of these durations at the start, at the end, and minute by minute. */
 export function slowerOf(
   name: string,
   thirds: readonly [first: number, last: number],
@@ -26,8 +26,8 @@ export function slowerOf(
 }
 
 /**
- * Whether values go up from one to the next more often than chance would have it (Kendall's test, one side, 5%). Fewer than
- * five never do: there is no telling.
+ * Whether values increase more often than by chance (Kendall's test, one-sided, 5%). Always false for fewer than five
+ * values.
  */
 export function climbs(values: readonly number[]): boolean {
   const n = values.length

@@ -1,15 +1,15 @@
 /**
- * How long requests took, by when they were made and by what they were.
+ * The durations of requests, by time and by kind of request.
  */
 
-/** From and to, as parts of the time that counts: 0 to 1. */
+/** Start and end, as fractions of the measured time: 0 to 1. */
 export type Span = readonly [from: number, to: number]
 
 export const firstThird: Span = [0, 1 / 3]
 export const lastThird: Span = [2 / 3, 1]
 
 export class Latencies {
-  /** When each request was made, as a part of the time that counts; below 0 while it warmed up. */
+  /** The time of each request, as a fraction of the measured time; below 0 during the warm-up. */
   readonly #at: number[] = []
   readonly #tookMs: number[] = []
   readonly #kinds: string[] = []
@@ -24,7 +24,7 @@ export class Latencies {
     this.#kinds.push(kind)
   }
 
-  /** The time within which a part of the requests of that span were answered, in ms. */
+  /** The duration within which this fraction of the requests of that span completed, in ms. */
   quantile(part: number, [from, to]: Span, { kind }: { kind?: string } = {}): number {
     return quantile(
       this.#tookMs.filter((_, index) => {
@@ -36,7 +36,7 @@ export class Latencies {
   }
 }
 
-/** The value below which a part of all lies. */
+/** The value below which this fraction of all values lies. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN

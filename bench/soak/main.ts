@@ -1,14 +1,15 @@
 /**
- * `npm run soak -- --minutes 10 --json`: a plane under mixed load for a while, and whether it is as good at the end as at the beginning.
+ * `npm run soak -- --minutes 10 --json`: a plane under mixed load, compared between the start and the end of the run.
  *
- * 64 clients of 8 users, 200 watchers, namespaces that come and go, a webhook that fails: everything on loopback, the plane in a process of its own on a
- * file store in a temporary folder. Clients, server and watchers are a process each. Every watcher's history is compared with that of the store. One line:
- * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","p99ByMinuteMs","errors"}` and what else was counted.
+ * 64 clients of 8 users, 200 watchers, namespaces that are created and deleted, a failing webhook: everything on
+ * loopback. Clients, watchers and the plane, on a file store in a temporary folder, are separate processes. The history
+ * of every watcher is compared with that of the store. Prints one line:
+ * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","p99ByMinuteMs","errors"}` and more.
  *
- * Memories with a bound fill first: the history of the store (one to two minutes, as it is compacted here), what controllers remember of their runs, code
- * that is compiled. So there is a warm-up under the same load; nothing of it is compared, but what is lost or goes wrong in it counts. What has no
- * bound goes on growing after it, and shows. Ends with 1 when something was lost, made up or went wrong, or when memory grew or the 99th
- * percentile climbed from minute to minute.
+ * Bounded memory fills first: the history of the store (one to two minutes, with the compaction here), the ledgers of
+ * controllers, compiled code. So there is a warm-up under the same load; it is not compared, but its lost events and
+ * errors count. Unbounded memory keeps growing after it. Exits with 1 when an event was lost or unexpected, on errors,
+ * when memory grew, or when the 99th percentile climbed from minute to minute.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -126,7 +127,7 @@ async function headOf(admin: Caller): Promise<number> {
   return Number(metadata?.['resourceVersion'])
 }
 
-/** One last change in every namespace that is watched: who has heard of it has heard everything up to the version that is given back. */
+/** One last change in every watched namespace: a watcher that received it has received everything up to the result. */
 async function lastChanges(admin: Caller): Promise<number> {
   const until = await headOf(admin)
   for (let index = 0; index < plan.namespaces; index++)

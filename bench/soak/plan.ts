@@ -1,23 +1,23 @@
 /**
- * What a soak consists of: how many of each, and how they are called.
+ * The amounts and names of a soak.
  */
 
 export const plan = {
   clients: 64,
-  /** Those who watch all namespaces at once; the others watch one each. */
+  /** Watchers of all namespaces; the others watch one each. */
   wideWatchers: 8,
   watchers: 200,
   namespaces: 16,
-  /** Objects that a client has at most. */
+  /** The maximum number of objects of a client. */
   objectsMax: 20,
   /** Between two requests of one client. */
   pauseMs: 150,
-  /** Between two namespaces that are made and deleted. */
+  /** Between two namespaces that are created and deleted. */
   churnPauseMs: 500,
   churnObjects: 10,
 } as const
 
-/** Users of the plane that are no administrators: limits and permissions hold for them. */
+/** Users without administrator rights: limits and authorization apply to them. */
 export const soakers: readonly string[] = Array.from({ length: 8 }, (_, index) => `soaker-${index}`)
 
 export function soakToken(user: string): string {

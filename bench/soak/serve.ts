@@ -1,9 +1,9 @@
 /**
- * The plane of a soak, in a process of its own: `node tools/run.mjs bench/soak/serve.ts FOLDER`.
+ * The plane of a soak, in a separate process: `node tools/run.mjs bench/soak/serve.ts FOLDER`.
  *
- * Besides serving it keeps the one true history: every change of a ConfigMap as the store numbers it, heard from the store itself and not through
- * the server, one line each in `FOLDER/history`. It tells its parent when it is ready, its memory every second, what of that is
- * live when asked, and what it logs above `info`.
+ * It also records the true history: every change of a ConfigMap with its store revision, read from the store itself and
+ * not through the server, one line each in `FOLDER/history`. It reports readiness, its memory every
+ * second, its live memory on request, and log lines above `info`.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createWriteStream } from 'node:fs'
@@ -66,7 +66,7 @@ process.on('message', (message: ToServer) => {
   if (message === 'live') tellLive()
   else void stop()
 })
-// A parent that is gone needs no server.
+// Exits with the parent.
 const abandoned = (): void => {
   process.exit(1)
 }
@@ -78,7 +78,7 @@ function tellMemory(): void {
   lateness.reset()
 }
 
-/** What is left when everything that can be forgotten is forgotten. */
+/** Memory after a full garbage collection. */
 function tellLive(): void {
   collectGarbage()
   const { rss, heapUsed } = process.memoryUsage()

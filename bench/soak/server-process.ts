@@ -1,5 +1,5 @@
 /**
- * The process that is soaked: starts it, listens to it, stops it.
+ * Starts and stops the process under test and receives its reports.
  */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -14,7 +14,7 @@ export interface Memory {
   readonly lateMs: number
 }
 
-/** What it tells. */
+/** A report. */
 export type FromServer =
   | { readonly kind: 'ready'; readonly url: string; readonly token: string; readonly caPem: string }
   | ({ readonly kind: 'memory' | 'live' } & Memory)
@@ -26,7 +26,7 @@ export interface Ready {
   readonly caPem: string
 }
 
-/** What it is asked. */
+/** A request. */
 export type ToServer = 'live' | 'stop'
 
 const readyMsMax = 60_000
@@ -34,7 +34,7 @@ const readyMsMax = 60_000
 export class ServerProcess {
   /** Once a second. */
   readonly memory: Memory[] = []
-  /** What should never be said. */
+  /** Log lines that should never occur. */
   readonly faults: string[] = []
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
@@ -71,16 +71,16 @@ export class ServerProcess {
     })
   }
 
-  /** Its memory after all garbage was collected. */
+  /** Its memory after a full garbage collection. */
   async live(): Promise<Memory> {
-    const told = new Promise<Memory>((resolve, reject) => {
+    const memory = new Promise<Memory>((resolve, reject) => {
       this.#onLive = resolve
       void this.#exited.then(() => {
         reject(new Error('the server ended'))
       })
     })
     this.#send('live')
-    return told
+    return memory
   }
 
   async stop(): Promise<void> {

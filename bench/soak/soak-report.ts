@@ -1,5 +1,5 @@
 /**
- * What a soak has to say at its end, and whether it was well.
+ * The report of a soak, and its verdict.
  */
 import { growthOf, slowerOf } from './growth.ts'
 import type { Verdict } from './watchers/judge.ts'
@@ -14,13 +14,13 @@ export interface Soaked {
   readonly tally: Tally
   readonly watchersEnd: WatchersEnd
   readonly verdict: Verdict
-  /** What the server should never have said. */
+  /** Log lines of the server that should never occur. */
   readonly faults: readonly string[]
-  /** Of the server, once a second while the time counted. */
+  /** Of the server, once per second during the measured time. */
   readonly memory: readonly Memory[]
-  /** What the server held after garbage was collected, when the time began to count and when it was over. */
+  /** The memory of the server after a garbage collection, at the start and at the end of the measured time. */
   readonly live: readonly [first: Memory, last: Memory]
-  /** How late the clients' own event loop was, every two seconds: what they measure contains it. */
+  /** The event loop delay of the clients, every two seconds: their measurements include it. */
   readonly ownLateMs: readonly number[]
 }
 
@@ -30,7 +30,7 @@ interface ReportOptions {
   readonly isJson: boolean
 }
 
-/** Prints it; gives back how the process ends. */
+/** Prints the report; returns the exit code. */
 export function report(soaked: Soaked, { minutes, warmUp, isJson }: ReportOptions): number {
   const {
     tally,
@@ -118,7 +118,7 @@ function timesOf(latencies: Latencies, minutes: number) {
   }
 }
 
-/** The middle of the first and of the last third. */
+/** The medians of the first and of the last third. */
 function lateness(who: string, samplesMs: readonly number[]): Record<string, number> {
   const third = Math.max(1, Math.floor(samplesMs.length / 3))
   return {

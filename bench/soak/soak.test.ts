@@ -5,25 +5,25 @@ import { LineLog } from './watchers/line-log.ts'
 
 const history = ['3 a/x', '5 b/y', '6 a/x deleted', '9 a/z', '12 b/y']
 
-function heardBy(heard: readonly string[], { namespace = '', from = 0 } = {}) {
-  const { lost, extra } = judge([{ namespace, from, heard: [...heard] }], history, 9)
+function judged(received: readonly string[], { namespace = '', from = 0 } = {}) {
+  const { lost, extra } = judge([{ namespace, from, received: [...received] }], history, 9)
   return { lost, extra }
 }
 
-test('judge finds nothing wrong with who heard all of it', () => {
-  expect(heardBy(history)).toEqual({ lost: 0, extra: 0 })
-  expect(heardBy(['3 a/x', '6 a/x deleted', '9 a/z'], { namespace: 'a' })).toEqual({ lost: 0, extra: 0 })
-  expect(heardBy(['9 a/z'], { namespace: 'a', from: 6 })).toEqual({ lost: 0, extra: 0 })
+test('judge accepts a watcher that received everything', () => {
+  expect(judged(history)).toEqual({ lost: 0, extra: 0 })
+  expect(judged(['3 a/x', '6 a/x deleted', '9 a/z'], { namespace: 'a' })).toEqual({ lost: 0, extra: 0 })
+  expect(judged(['9 a/z'], { namespace: 'a', from: 6 })).toEqual({ lost: 0, extra: 0 })
 })
 
-test('judge finds what was not heard, what was made up, what came twice and what came in another order', () => {
-  expect(heardBy(['3 a/x', '5 b/y', '9 a/z'])).toEqual({ lost: 1, extra: 0 })
-  expect(heardBy(['3 a/x', '5 b/y', '6 a/x', '9 a/z'])).toEqual({ lost: 1, extra: 1 })
-  expect(heardBy(['3 a/x', '3 a/x', '5 b/y', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
-  expect(heardBy(['5 b/y', '3 a/x', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
+test('judge finds missing, invented, duplicate and reordered events', () => {
+  expect(judged(['3 a/x', '5 b/y', '9 a/z'])).toEqual({ lost: 1, extra: 0 })
+  expect(judged(['3 a/x', '5 b/y', '6 a/x', '9 a/z'])).toEqual({ lost: 1, extra: 1 })
+  expect(judged(['3 a/x', '3 a/x', '5 b/y', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
+  expect(judged(['5 b/y', '3 a/x', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
 })
 
-test('growthOf finds what grows, and forgives what goes up and down', () => {
+test('growthOf finds growth and ignores variation', () => {
   expect([
     growthOf('RSS', 'MiB', [240, 260]),
     growthOf('RSS', 'MiB', [240, 200]),
@@ -38,7 +38,7 @@ test('growthOf finds what grows, and forgives what goes up and down', () => {
   expect(growthOf('the live heap', 'MiB', [41, 62])).toEqual(['the live heap grew from 41 to 62 MiB'])
 })
 
-test('climbs tells what goes up from what goes up and down', () => {
+test('climbs distinguishes a climb from variation', () => {
   const [noise, leak] = [
     [64, 41, 53, 56, 56, 64, 63, 57, 51, 51],
     [40, 42, 41, 45, 48, 47, 52, 55, 54, 60],
@@ -58,7 +58,7 @@ test('climbs tells what goes up from what goes up and down', () => {
   ])
 })
 
-test('LineLog gives back what it was given, in order', () => {
+test('LineLog returns its lines in order', () => {
   const log = new LineLog()
   const lines = Array.from({ length: 3000 }, (_, index) => `${index} a/${'x'.repeat(index % 40)}`)
   for (const line of lines) log.push(line)

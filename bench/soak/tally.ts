@@ -1,5 +1,6 @@
 /**
- * What a soak counts: latencies over time, mistakes, and the rest by name. Everything counts from the beginning but the time, which begins after a warm-up.
+ * The counts of a soak: latencies over time, errors, and others by name. Everything counts from the start except
+ * latencies, which count after a warm-up.
  */
 import { Latencies } from './latencies.ts'
 
@@ -18,7 +19,7 @@ export class Tally {
     this.#warmUpMs = warmUpMs
   }
 
-  /** From now on it warms up, and after that the time counts. */
+  /** Starts the warm-up, after which latencies count. */
   begin(): void {
     this.#startedMs = performance.now() + this.#warmUpMs
   }
@@ -31,7 +32,7 @@ export class Tally {
     return Math.max(0, Math.round((this.#lengthMs - (performance.now() - this.#startedMs)) / 1000))
   }
 
-  /** The first few of what went wrong. */
+  /** The first few errors. */
   get errors(): readonly string[] {
     return this.#errors
   }
@@ -49,7 +50,7 @@ export class Tally {
     if (this.#errors.length < errorsShown) this.#errors.push(text)
   }
 
-  /** Measures how long a request of some kind takes. */
+  /** Measures the duration of a request of some kind. */
   async time<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     const value = await work()

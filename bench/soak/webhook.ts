@@ -1,5 +1,5 @@
 /**
- * A webhook that is sometimes wrong: it refuses, fails, hangs up, or takes longer than anybody waits.
+ * An unreliable webhook: it denies, fails, hangs up, or exceeds its timeout.
  */
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ export interface Webhook {
   stop(): Promise<void>
 }
 
-/** Starts it and has the server ask it about objects labelled `hooked`. */
+/** Starts it and registers it for objects labelled `hooked`. */
 export async function startWebhook(caller: Caller, tally: Tally): Promise<Webhook> {
   const {
     server: { keyPem: key, certificatePem: cert },

@@ -1,5 +1,5 @@
 /**
- * Durable 1 KiB commits per second, by the number of writers that wait for their answer.
+ * Durable 1 KiB commits per second, by the number of writers that wait for the result.
  */
 import { readFileSync } from 'node:fs'
 import { median } from '../print.ts'
@@ -15,7 +15,7 @@ interface Rate {
   readonly cpuUs: number
 }
 
-/** Every contender once per round, in turn, so that all see the same weather; the median counts. */
+/** Every contender once per round, in turn, so that all run under the same conditions; the median counts. */
 export async function commitBench(
   contenders: readonly Contender[],
   { rounds, only, print, missing }: BenchOptions & { missing: readonly string[] },
@@ -69,7 +69,7 @@ async function measure(contender: Contender, writers: number): Promise<Rate> {
   return { perSecond: count / seconds, cpuUs: Math.round(((cpuOf(contender) - cpuBefore) / count) * 10) / 10 }
 }
 
-/** CPU microseconds so far of the process that does the work, the server's for a peer that is one. */
+/** CPU microseconds of the process that does the work; for a peer with a server, that of the server. */
 function cpuOf({ processId }: Contender): number {
   if (processId === undefined) {
     const { user, system } = process.cpuUsage()

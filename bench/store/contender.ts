@@ -1,5 +1,5 @@
 /**
- * Who takes part in the race for durable commits: ours and the others, behind one function.
+ * The contenders for durable commits: our store and its peers, behind one function.
  */
 import { closeSync, fdatasync, mkdtempSync, openSync, rmSync, write } from 'node:fs'
 import os from 'node:os'
@@ -12,7 +12,7 @@ export interface Contender {
   readonly name: string
   /** Resolves once the value would survive a power cut. */
   put(key: string, value: Buffer): Promise<void>
-  /** The processes whose CPU time counts; absent means this one. */
+  /** The processes whose CPU time counts; by default this one. */
   readonly processId?: number
   close(): Promise<void>
 }
@@ -43,11 +43,11 @@ export function storeContender(name: string, store: Store, processId?: number): 
 
 async function putNew(store: Store, key: string, value: Buffer): Promise<void> {
   const result = await store.commit({ key, value, expect: 0 })
-  if (!result.ok) throw new Error(`${key} was there already`)
+  if (!result.ok) throw new Error(`${key} already exists`)
 }
 
 /**
- * The limit: append and fdatasync, all waiting records together in one write, and nothing else. No index, no checksum,
+ * The limit: append and fdatasync, all waiting records in one write, and nothing else. No index, no checksum,
  * no reads. No store that acknowledges durable writes can be faster.
  */
 export function bareContender(folder: string): Contender {
@@ -87,7 +87,7 @@ export function bareContender(folder: string): Contender {
   }
 }
 
-/** SQLite as it comes with Node, write-ahead log, synchronous FULL, all rows that wait together in one transaction. */
+/** SQLite as shipped with Node, write-ahead log, synchronous FULL, all waiting rows in one transaction. */
 export function sqliteContender(folder: string): Contender | undefined {
   const sqlite = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined
   if (!sqlite) return undefined
@@ -119,7 +119,7 @@ export function sqliteContender(folder: string): Contender | undefined {
   }
 }
 
-/** The slice of `node:sqlite` that is used; Node 20 has neither the module nor its types. */
+/** The part of `node:sqlite` that is used; Node 20 has neither the module nor its types. */
 interface SqliteModule {
   DatabaseSync: new (file: string) => {
     exec(sql: string): void

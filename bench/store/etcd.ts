@@ -1,5 +1,5 @@
 /**
- * A real etcd as it comes, fsync on, on the same disk, spoken to in its own protocol.
+ * A real etcd with defaults, fsync on, on the same disk, over its own protocol.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 /**
- * One measurement in a process of its own: `fill`, `read`, `open` or `memory`, a folder, a number of objects.
+ * One measurement in a separate process: `fill`, `read`, `open` or `memory`, a folder, a number of objects.
  */
 import fs from 'node:fs'
 import path from 'node:path'
@@ -13,19 +13,19 @@ const value = Buffer.alloc(1024, 'v')
 
 const steps: Readonly<Record<string, () => Promise<StepResult>>> = { fill, read, open, memory }
 const run = steps[step]
-if (!run) throw new Error(`there is no step ${step}`)
+if (!run) throw new Error(`unknown step ${step}`)
 process.stdout.write(JSON.stringify(await run()))
 
-/** Writes the objects and compacts, so that the folder holds one snapshot and an empty log. */
+/** Writes the objects and compacts, so that the folder contains one snapshot and an empty log. */
 async function fill(): Promise<StepResult> {
   const store = await openFileStore(data, { logBytesMin: 1e12 })
   await put(store)
-  if (!(await store.compactLog())) throw new Error('the log could not be compacted')
+  if (!(await store.compactLog())) throw new Error('cannot compact the log')
   await store.close()
   return { fileBytes: fs.statSync(snapshotIn(data)).size }
 }
 
-/** The time to read the file into memory that stays, in pieces, which is the least any store has to do. */
+/** The time to read the file into memory, in pieces: the minimum for any store. */
 function read(): Promise<StepResult> {
   const started = performance.now()
   const handle = fs.openSync(snapshotIn(data), 'r')
@@ -84,6 +84,6 @@ function keyOf(number: number): string {
 
 function snapshotIn(folder: string): string {
   const name = fs.readdirSync(folder).find((file) => file.startsWith('snapshot-'))
-  if (name === undefined) throw new Error(`${folder} holds no snapshot`)
+  if (name === undefined) throw new Error(`${folder} contains no snapshot`)
   return path.join(folder, name)
 }

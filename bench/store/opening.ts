@@ -1,7 +1,7 @@
 /**
- * What a million objects cost: memory for each, and the time to open the store, against the time to read its file.
+ * The cost of a million objects: memory per object, and the time to open the store, compared with reading its file.
  *
- * Each measurement has a process of its own, so that nothing left over from another counts.
+ * Each measurement has its own process, so that they do not affect each other.
  */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
@@ -13,7 +13,7 @@ import type { BenchOptions } from '../print.ts'
 const script = fileURLToPath(new URL('./opening-step.ts', import.meta.url))
 const objects = 1_000_000
 
-/** What a step found out. */
+/** The result of a step. */
 export interface StepResult {
   readonly ms?: number
   readonly rssBytes?: number

@@ -15,7 +15,7 @@ export interface ReadPeer {
   readonly store: Store
 }
 
-/** `first` is ours, the other the peer; both are filled the same way before. */
+/** `first` is ours, the other the peer; both have the same content. */
 export async function scanBench(
   ours: ReadPeer,
   peer: ReadPeer | undefined,
@@ -38,7 +38,7 @@ export async function scanBench(
   })
 }
 
-/** Changes delivered per second, all watchers together. */
+/** Changes delivered per second, summed over all watchers. */
 export async function fanOutBench(
   ours: ReadPeer,
   peer: ReadPeer | undefined,

@@ -1,5 +1,5 @@
 /**
- * The controller of the children case with `children`, in a process of its own.
+ * The controller of the children case with `children`, in a separate process.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/unstable/client'

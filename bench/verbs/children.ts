@@ -1,9 +1,9 @@
 /**
- * How long it takes until parents that are there have three children each and a status, and how many writes that needs:
- * a controller with `children`, and one written by hand on client-node, each in a process of its own, in turns, against our
+ * The time until existing parents have three children each and a status, and the number of writes:
+ * a controller with `children`, and a hand-written one on client-node, each in a separate process, in turn, against our
  * server over TLS.
  *
- * The time goes from when the controller begins, its caches still empty, to the status of the last parent.
+ * The time goes from the start of the controller, with empty caches, to the status of the last parent.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

@@ -1,5 +1,6 @@
 /**
- * One change of what many refer to: how long until each of them has run and said so, and how often each ran.
+ * One change of an object with many references to it: the time until each referrer has run and reported, and the number
+ * of runs.
  */
 import { dependsOn } from 'evenkeel'
 import type { ControllerDeclaration, ObjectOf } from 'evenkeel'

@@ -1,5 +1,6 @@
 /**
- * The kinds of these benchmarks: a parent with three children, a referer and what it refers to, and an object with a thing outside.
+ * The kinds of these benchmarks: a parent with three children, a referrer and its dependency, and an object with an
+ * external resource.
  */
 import { defineKind } from 'evenkeel'
 

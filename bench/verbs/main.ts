@@ -1,5 +1,5 @@
 /**
- * The verbs: what they take for a lot of objects, and whether they write more than they must.
+ * The verbs: their cost with many objects, and whether they write more than necessary.
  */
 import type { Bench } from '../print.ts'
 import { childrenBench } from './children.ts'

@@ -1,6 +1,6 @@
 /**
- * Many objects with things in a system that allows so many calls a second: how long it takes on a simulated clock, and whether
- * the quota is kept in every second of it.
+ * Many objects with external resources in a system with a limit of calls per second: the duration on a simulated clock,
+ * and whether every second keeps the limit.
  */
 import { external } from 'evenkeel'
 import type { ControllerDeclaration, Driver, ObjectOf } from 'evenkeel'
@@ -37,7 +37,7 @@ export async function quotaBench({ only, quick, print }: BenchOptions): Promise<
     ).length
   }
   if (synced !== count || system.things.size !== count)
-    throw new Error(`${synced} of ${count} are in sync, and there are ${system.things.size} things`)
+    throw new Error(`${synced} of ${count} are in sync, with ${system.things.size} external resources`)
   const seconds = (clock.monotonic() - startedMs) / 1000
   print({
     case: name,

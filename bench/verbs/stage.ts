@@ -1,5 +1,5 @@
 /**
- * What sets the stage for the cases: many objects, and a count of all writes.
+ * Prepares the cases: creates many objects, and counts all writes.
  */
 import type { Kind, ObjectOf } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -20,7 +20,7 @@ export async function createAll(client: Client, kind: Kind, { namespace, count, 
   await Promise.all(Array.from({ length: 32 }, work))
 }
 
-/** Moves a simulated clock until something is done: servers let those wait who ask for a lot. */
+/** Moves a simulated clock until something is done: servers delay clients with many requests. */
 export async function moving<T>(plane: TestPlane, asked: Promise<T>): Promise<T> {
   const state = { isDone: false }
   const done = asked.finally(() => {
@@ -31,7 +31,7 @@ export async function moving<T>(plane: TestPlane, asked: Promise<T>): Promise<T>
   return await done
 }
 
-/** Every write has the next number. */
+/** Every write gets the next number. */
 export async function revisionOf(client: Client, kind: Kind, namespace: string): Promise<number> {
   return Number((await client.page(kind, { namespace, pageSize: 1 })).metadata.resourceVersion)
 }

@@ -1,5 +1,5 @@
 /**
- * What is written when nothing changes: parents with their children, a minute of simulated time.
+ * Writes without any change: parents with their children, over a minute of simulated time.
  */
 import { startTestPlane } from 'evenkeel/testing'
 import type { BenchOptions } from '../print.ts'
@@ -20,7 +20,7 @@ export async function steadyBench({ only, quick, print }: BenchOptions): Promise
   const first = await revision()
   await moving(plane, createAll(client, Parent, { namespace, count, spec: { text: 'x' } }))
   let before = first
-  // Until a second passes in which nothing is written.
+  // Until a second without writes.
   for (let last = -1; before !== last;) {
     last = before
     await plane.advance(1000)

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { openMemoryStore } from 'evenkeel/unstable/store'
 import { follow, increment } from './counter.ts'
 
-test('increment loses nothing when many count at once', async () => {
+test('increment loses nothing with many concurrent writers', async () => {
   const store = openMemoryStore()
   const values = await Promise.all(Array.from({ length: 100 }, () => increment(store, '/n')))
   expect(values.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
 })
 
-test('follow goes on after the revision it was given, and says when that is gone', async () => {
+test('follow continues after the given revision, and fails when it is compacted', async () => {
   const store = openMemoryStore()
   for (let turn = 0; turn < 5; turn++) await increment(store, '/n')
   const seen: number[] = []

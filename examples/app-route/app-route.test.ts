@@ -41,7 +41,7 @@ async function start(): Promise<Running> {
     await plane.stop()
     await stop()
   })
-  if (!plane.manager) throw new Error('nothing runs')
+  if (!plane.manager) throw new Error('no manager runs')
   const url = await open(plane.manager, 0)
   const pid = async (): Promise<number> => (await plane.client.get(App, web)).status?.pid ?? 0
   return { plane, pid, ask: (hostname) => get(url, hostname) }
@@ -95,14 +95,14 @@ const readyOf = async (plane: TestPlane): Promise<{ status: string; message?: st
   (await plane.client.get(Route, shop)).status?.conditions?.find(({ type }) => type === 'Ready')
 
 describe('App and Route', () => {
-  test('a Route waits for its App, then leads to its process; a stopped App is a reason and a 503; a started one is led to again', async () => {
+  test('a Route waits for its App, then routes to its process; a stopped App gives a reason and a 503; a started one works again', async () => {
     const { plane, ask, pid } = await startShop()
     expect((await ask('shop.local')).text).toBe(`hello ${await pid()}`)
     expect(await readyOf(plane)).toMatchObject({ status: 'True' })
     const before = await pid()
 
     await act(plane, 'stop')
-    await plane.until(async () => (await readyOf(plane))?.message === 'App web: somebody stopped it')
+    await plane.until(async () => (await readyOf(plane))?.message === 'App web: a user stopped it')
     expect(await readyOf(plane)).toMatchObject({ status: 'False', reason: 'WaitsForApp' })
     expect((await ask('shop.local')).status).toBe(503)
     expect(isAlive(before)).toBe(false)
@@ -126,7 +126,7 @@ describe('App and Route', () => {
     expect(isAlive(after)).toBe(true)
   })
 
-  test('a process that is killed from outside is started again, by the event of its end', async () => {
+  test('a killed process is restarted by the event of its exit', async () => {
     const { plane, ask, pid } = await startShop()
     const before = await pid()
     process.kill(before, 'SIGKILL')
@@ -134,7 +134,7 @@ describe('App and Route', () => {
     await plane.until(async () => (await ask('shop.local')).text === `hello ${await pid()}`, { timeoutMs: 30_000 })
   })
 
-  test('the App shows who uses it, for as long as somebody does; its deletion leaves no process', async () => {
+  test('the App shows its users while it has any; its deletion leaves no process', async () => {
     const { plane, pid } = await startShop()
     const marks = async (): Promise<string[]> =>
       Object.entries((await plane.client.get(App, web)).metadata.annotations ?? {})

@@ -42,7 +42,7 @@ export function appController(processes: Processes): ControllerDeclaration<typeo
       if (!running) {
         await processes.ensureStopped(uid)
         status.set({ pid: undefined, routeContract: undefined })
-        status.condition('Ready', false, { reason: 'Stopped', message: 'somebody stopped it' })
+        status.condition('Ready', false, { reason: 'Stopped', message: 'a user stopped it' })
         return
       }
       const { pid } = await processes.ensureRunning(uid, command, { ...config, PORT: String(port) })

@@ -44,8 +44,8 @@ const ownersOf = ({
   metadata: { ownerReferences?: readonly { uid: string; controller?: boolean }[] }
 }): string[] => ownerReferences.filter(({ controller }) => controller).map(({ uid }) => uid)
 
-describe('ApplicationNamespace: what is not there', () => {
-  test('is made, and belongs to it by uid', async ({ plane }) => {
+describe('ApplicationNamespace: a missing Namespace', () => {
+  test('is created, and owned by uid', async ({ plane }) => {
     const {
       metadata: { uid },
     } = await create(plane, 'shop', { labels: { team: 'blue' } })
@@ -60,7 +60,7 @@ describe('ApplicationNamespace: what is not there', () => {
     })
   })
 
-  test('goes with it, and so does everything inside', async ({ plane }) => {
+  test('is deleted with its owner, and so is everything inside', async ({ plane }) => {
     await create(plane, 'shop')
     await untilReady(plane, 'shop')
     await plane.client.create(ConfigMap, { metadata: { name: 'inside', namespace: 'shop' } })
@@ -69,7 +69,7 @@ describe('ApplicationNamespace: what is not there', () => {
     expect(await plane.client.find(ConfigMap, { name: 'inside', namespace: 'shop' })).toBeUndefined()
   })
 
-  test('is made again for a namesake, which has another uid', async ({ plane }) => {
+  test('is created again for a recreated owner, which has another uid', async ({ plane }) => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
     await remove(plane.client, 'shop')
@@ -84,7 +84,7 @@ describe('ApplicationNamespace: what is not there', () => {
   })
 })
 
-describe('ApplicationNamespace: what is there already', () => {
+describe('ApplicationNamespace: an existing Namespace', () => {
   const label = { [adoptLabel]: 'old' }
   for (const [adopt, labels, isAdopted] of [
     ['IfLabelled', label, true],
@@ -113,7 +113,7 @@ describe('ApplicationNamespace: what is there already', () => {
     })
   }
 
-  test('is adopted by an event when it gets the label later', async ({ plane }) => {
+  test('is adopted on the event that adds the label later', async ({ plane }) => {
     const namespace = await plane.client.create(Namespace, { metadata: { name: 'legacy' } })
     await create(plane, 'old', { namespaceName: 'legacy' })
     await untilReady(plane, 'old', 'False')
@@ -121,7 +121,7 @@ describe('ApplicationNamespace: what is there already', () => {
     expect((await untilReady(plane, 'old')).status?.adopted).toBe(true)
   })
 
-  test('is told about in an event, so that nobody is surprised later', async ({ plane }) => {
+  test('is reported in an event when it is adopted', async ({ plane }) => {
     await plane.client.create(Namespace, { metadata: { name: 'legacy', labels: label } })
     await create(plane, 'old', { namespaceName: 'legacy' })
     await plane.until(async () => {
@@ -130,13 +130,12 @@ describe('ApplicationNamespace: what is there already', () => {
         { namespace: 'default' },
       )) as { items: readonly { reason?: string; note?: string }[] }
       return items.some(
-        ({ reason, note }) =>
-          reason === 'Adopted' && note?.startsWith('the Namespace legacy was there before') === true,
+        ({ reason, note }) => reason === 'Adopted' && note?.startsWith('the Namespace legacy existed before') === true,
       )
     })
   })
 
-  test('stays with whoever has it: the second one waits, and gets it when it is let go', async ({ plane }) => {
+  test('keeps its owner: a second claimant waits until it is released', async ({ plane }) => {
     await create(plane, 'first', { namespaceName: 'shared' })
     await untilReady(plane, 'first')
     const {
@@ -151,7 +150,7 @@ describe('ApplicationNamespace: what is there already', () => {
     expect(ownersOf(await plane.client.get(Namespace, { name: 'shared' }))).toEqual([uid])
   })
 
-  test('is as it was before when it is let go', async ({ plane }) => {
+  test('has its original fields after it is released', async ({ plane }) => {
     const before = await plane.client.create(Namespace, {
       metadata: { name: 'legacy', labels: { ...label, keep: 'me' } },
     })
@@ -168,7 +167,7 @@ describe('ApplicationNamespace: what is there already', () => {
     expect(metadata).toEqual(expected)
   })
 
-  test("is nobody's for a namesake of its former owner: names do not inherit", async ({ plane }) => {
+  test('is not adopted by a recreated owner with the same name: ownership is by uid', async ({ plane }) => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
     await remove(plane.client, 'shop', { propagationPolicy: 'Orphan' })
@@ -196,7 +195,7 @@ describe('ApplicationNamespace: the deletion warning', () => {
     }
   }
 
-  test('whoever deletes hears of it, and --cascade=orphan is quiet', async ({ plane }) => {
+  test('is sent to the client that deletes, except with --cascade=orphan', async ({ plane }) => {
     const { client, warnings } = await warned(plane)
     for (const name of ['shop', 'kept']) {
       await create(plane, name)
@@ -210,7 +209,7 @@ describe('ApplicationNamespace: the deletion warning', () => {
     expect(await plane.client.find(Namespace, { name: 'kept' })).toBeDefined()
   })
 
-  test('what was adopted is not deleted before somebody agreed', async ({ plane }) => {
+  test('an adopted Namespace is not deleted without confirmation', async ({ plane }) => {
     const { client } = await warned(plane)
     await plane.client.create(Namespace, { metadata: { name: 'legacy' } })
     await create(plane, 'old', { namespaceName: 'legacy', adopt: 'IfOrphan' })
@@ -220,14 +219,14 @@ describe('ApplicationNamespace: the deletion warning', () => {
       (error: unknown) => error,
     )
     expect(isForbidden(refused) || isInvalid(refused)).toBe(true)
-    expect(String(refused)).toContain(`agree with kubectl annotate appns old ${confirmAnnotation}=legacy`)
+    expect(String(refused)).toContain(`confirm with kubectl annotate appns old ${confirmAnnotation}=legacy`)
     expect((await client.get(ApplicationNamespace, { name: 'old' })).metadata.deletionTimestamp).toBeUndefined()
     await client.patch(application, { metadata: { annotations: { [confirmAnnotation]: 'legacy' } } })
     await remove(client, 'old')
     await untilGone(plane, 'legacy')
   })
 
-  test('and is kept on a server without our policies', async ({ plane }) => {
+  test('and stays on a server without our policies', async ({ plane }) => {
     await plane.client.create(Namespace, { metadata: { name: 'legacy' } })
     await create(plane, 'old', { namespaceName: 'legacy', adopt: 'IfOrphan' })
     await untilReady(plane, 'old')
@@ -238,14 +237,14 @@ describe('ApplicationNamespace: the deletion warning', () => {
   })
 })
 
-describe('ApplicationNamespace: what is refused', () => {
+describe('ApplicationNamespace: rejected', () => {
   for (const namespaceName of ['kube-system', 'default', 'Not A Name']) {
     test(`the Namespace ${namespaceName}`, async ({ plane }) => {
       await expect(create(plane, 'shop', { namespaceName })).rejects.toSatisfy(isInvalid)
     })
   }
 
-  test('another Namespace than before', async ({ plane }) => {
+  test('a change of the Namespace', async ({ plane }) => {
     const application = await create(plane, 'shop')
     await expect(plane.client.patch(application, { spec: { namespaceName: 'elsewhere' } })).rejects.toThrow(
       /another Namespace is another ApplicationNamespace/,

@@ -47,7 +47,7 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
     },
     async cleanup(application, { client }) {
       const namespace = await client.find(Namespace, { name: application.spec.namespaceName }, { live: true })
-      if (namespace && isLetGo(namespace, application)) await letGo(namespace, client)
+      if (namespace && isReleased(namespace, application)) await release(namespace, client)
     },
   }
 }
@@ -56,7 +56,7 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
  * Whether it stays: because of `--cascade=orphan`, or because it was adopted and no user agreed to its deletion. The garbage
  * collector may have removed the finalizer and the owner reference already.
  */
-function isLetGo(
+function isReleased(
   { metadata: { annotations = {}, labels = {}, ownerReferences = [] } }: KubeObject,
   { metadata, spec }: ApplicationNamespaceObject,
 ): boolean {
@@ -70,7 +70,7 @@ function isLetGo(
 }
 
 /** Applies an empty object: removes our fields and keeps those of others. */
-async function letGo(
+async function release(
   { apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>,
   client: ReconcileClient,
 ): Promise<void> {
@@ -97,5 +97,5 @@ function warningFor(namespace: string): string {
 }
 
 function keptFor(namespace: string): string {
-  return `the Namespace ${namespace} was there before: it is deleted with this, and everything in it, only if somebody agrees (${confirmAnnotation})`
+  return `the Namespace ${namespace} existed before: it and everything in it are deleted with this object only if a user confirms (${confirmAnnotation})`
 }

@@ -21,7 +21,7 @@ export const policies: readonly KubeObject[] = [
   ...policy('ask-before-deleting-an-adopted-namespace', {
     action: 'Deny',
     expression: `(${orphans}) || !(${adopted}) || (${confirmed})`,
-    message: `"the Namespace " + oldObject.spec.namespaceName + " was there before and would be deleted with everything in it: keep it with --cascade=orphan, or agree with kubectl annotate appns " + oldObject.metadata.name + " ${confirmAnnotation}=" + oldObject.spec.namespaceName`,
+    message: `"the Namespace " + oldObject.spec.namespaceName + " existed before and would be deleted with everything in it: keep it with --cascade=orphan, or confirm with kubectl annotate appns " + oldObject.metadata.name + " ${confirmAnnotation}=" + oldObject.spec.namespaceName`,
   }),
 ]
 

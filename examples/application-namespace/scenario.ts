@@ -24,12 +24,12 @@ const steps: readonly UserStep[] = [
       }),
   },
   {
-    name: 'creates ApplicationNamespace old-shop for what is there',
+    name: 'creates ApplicationNamespace old-shop for the existing Namespace',
     run: (user) =>
       user.create(ApplicationNamespace, { metadata: { name: 'old-shop' }, spec: { namespaceName: 'legacy' } }),
   },
   {
-    name: 'lets go of legacy',
+    name: 'releases legacy',
     run: async (user) =>
       user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagationPolicy: 'Orphan' }),
   },

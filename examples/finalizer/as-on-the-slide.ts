@@ -15,12 +15,12 @@ export const asOnTheSlide = ({ external: { cloud } }: { external: { cloud: Cloud
       const bucket = await client.find(Bucket, { name, namespace })
       if (!bucket) return
       const { finalizers = [] } = bucket.metadata
-      // 1. Add the finalizer, if it is not there.
+      // 1. Add the finalizer, if it is missing.
       if (!finalizers.includes(finalizer)) {
         await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [...finalizers, finalizer] } })
         return
       }
-      // 2. Clean up when the object is deleted, and take the finalizer off.
+      // 2. Clean up when the object is deleted, and remove the finalizer.
       if (bucket.metadata.deletionTimestamp !== undefined) {
         await cloud.deleteBucket(name)
         await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [] } })

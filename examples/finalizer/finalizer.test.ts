@@ -4,7 +4,7 @@ import { asOnTheSlide } from './as-on-the-slide.ts'
 import { fixed } from './fixed.ts'
 import { scenario } from './scenario.ts'
 
-test('the Explorer finds what is wrong with the sample of the slides', async () => {
+test('the Explorer finds the mistakes of the sample from the slides', async () => {
   const explored = await explore({ controllers: asOnTheSlide, scenario })
   const rules = new Set(explored.failures.map(({ rule }) => rule))
   expect(rules).toContain('deletion-first')
@@ -14,7 +14,7 @@ test('the Explorer finds what is wrong with the sample of the slides', async () 
   expect(report).toContain('as-on-the-slide.ts:')
 })
 
-test('with `cleanup` there is nothing left to find', async () => {
+test('with `cleanup` the Explorer finds nothing', async () => {
   const explored = await explore({ controllers: fixed, scenario })
   expect(explored.failures).toEqual([])
   expect(explored.schedules).toBeGreaterThan(50)

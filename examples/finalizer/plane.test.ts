@@ -19,7 +19,7 @@ const test = plainTest.extend({
   plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ external: { cloud } }), simulated: true })),
 })
 
-test('a bucket says where it is', async ({ plane }) => {
+test('a bucket reports its address', async ({ plane }) => {
   await plane.client.create(Bucket, { metadata: { name: 'photos' }, spec: { region: 'north' } })
   await plane.until(async () => (await plane.client.get(Bucket, { name: 'photos' })).status?.region === 'north')
 })

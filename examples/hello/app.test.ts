@@ -34,15 +34,15 @@ async function start(env: Record<string, string>, ready: RegExp): Promise<string
   })
   let text = ''
   return await new Promise((resolve, reject) => {
-    const hear = (piece: Buffer): void => {
+    const append = (piece: Buffer): void => {
       text += piece.toString()
       const found = ready.exec(text)
       if (found) resolve(found[1] ?? found[0])
     }
-    child?.stdout?.on('data', hear)
-    child?.stderr?.on('data', hear)
+    child?.stdout?.on('data', append)
+    child?.stderr?.on('data', append)
     child?.on('exit', (code) => {
-      reject(new Error(`it ended with ${code}: ${text}`))
+      reject(new Error(`the program ended with ${code}: ${text}`))
     })
   })
 }
@@ -102,7 +102,7 @@ test('the hello world runs without a cluster, and leaves nothing behind', async 
   expect(existsSync(kubeconfig)).toBe(false)
 })
 
-test('the hello world runs on a cluster over HTTPS, and gives its lease back', async () => {
+test('the hello world runs on a cluster over HTTPS, and releases its lease', async () => {
   const server = await startServer({ listen: {} })
   try {
     const { url, token, caPem } = server.address ?? { url: '', token: '', caPem: '' }

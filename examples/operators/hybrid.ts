@@ -19,7 +19,7 @@ await run({
       owns: [ConfigMap],
       async reconcile({ spec: { url, everySeconds } }, { children, signal, status }) {
         const answer = await fetch(url, { signal })
-        if (!answer.ok) throw new Error(`${url} answers ${answer.status}`)
+        if (!answer.ok) throw new Error(`${url} returned ${answer.status}`)
         const text = await answer.text()
         await children.apply(ConfigMap, { data: { text } })
         status.set({ bytes: text.length })

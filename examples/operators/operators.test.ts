@@ -58,7 +58,7 @@ type Read = Awaited<ReturnType<Client['get']>> & {
 const read = async ({ client }: TestPlane, kind: string, name = 'a'): Promise<Read> =>
   (await client.get({ apiVersion: 'demo.example.com/v1', kind }, { ...place, name })) as Read
 
-test('minimal: what is written is answered in the status, and again when it changes', async () => {
+test('minimal: the status reflects the spec, and again after a change', async () => {
   await using plane = await start(minimal)
   const note = await plane.client.create(object('Note', { text: 'three short words' }))
   await plane.until(async () => (await read(plane, 'Note')).status?.words === 3)
@@ -70,7 +70,7 @@ describe('time-driven', () => {
   const drawn = async ({ client }: TestPlane): Promise<string | undefined> =>
     (await client.find(Secret, place))?.data?.['password']
 
-  test('a password is drawn every minute, and not in between', async () => {
+  test('a password is generated every minute, and not in between', async () => {
     await using plane = await start(timeDriven)
     const parent = await plane.client.create(object('Password', { everySeconds: 60 }))
     await plane.until(async () => (await drawn(plane)) !== undefined)
@@ -85,7 +85,7 @@ describe('time-driven', () => {
     expect(await drawn(plane)).not.toBe(second)
   })
 
-  test('one that was deleted is drawn at once: events are not waited out', async () => {
+  test('a deleted password is generated immediately: events do not wait for the timer', async () => {
     await using plane = await start(timeDriven)
     await plane.client.create(object('Password', {}))
     await plane.until(async () => (await drawn(plane)) !== undefined)
@@ -96,7 +96,7 @@ describe('time-driven', () => {
 })
 
 describe('hybrid', () => {
-  test('what changes outside is copied in time, what changes inside is put right at once', async () => {
+  test('an external change is copied with the next poll, and a changed copy is restored immediately', async () => {
     let page = 'one'
     vi.stubGlobal('fetch', () => Promise.resolve(new Response(page)))
     await using plane = await start(hybrid)
@@ -112,7 +112,7 @@ describe('hybrid', () => {
     await plane.until(async () => (await copy()) === 'two', { timeoutMs: 1_000 })
   })
 
-  test('a page that cannot be had is tried again, and the copy stays', async () => {
+  test('an unavailable page is retried, and the copy stays', async () => {
     let isDown = true
     vi.stubGlobal('fetch', () => Promise.resolve(new Response('here', { status: isDown ? 503 : 200 })))
     await using plane = await start(hybrid)
@@ -149,7 +149,7 @@ describe('one-shot', () => {
     expect((await plane.client.get(ConfigMap, { name: 'shop' })).data).toEqual(done.data)
   })
 
-  test('goes on from the version it finds', async () => {
+  test('continues from the current version', async () => {
     await using plane = await start(oneShot)
     await plane.client.create(ConfigMap, {
       metadata: { name: 'shop' },
@@ -195,7 +195,7 @@ describe('leader-elected', () => {
     return { states, stops, ended: Promise.all(runs) }
   }
 
-  test('three copies give everybody another number, also when the leader goes', async () => {
+  test('three replicas assign unique numbers, also after the leader ends', async () => {
     await using plane = await startTestPlane({
       kinds: leaderElected.controllers.map(({ for: kind }) => kind),
       simulated: true,

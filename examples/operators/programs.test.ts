@@ -36,15 +36,15 @@ async function start(file: string): Promise<string> {
   })
   let text = ''
   return await new Promise((resolve, reject) => {
-    const hear = (piece: Buffer): void => {
+    const append = (piece: Buffer): void => {
       text += piece.toString()
       const found = /export KUBECONFIG=(\S+)/.exec(text)?.[1]
       if (found !== undefined) resolve(found)
     }
-    child?.stdout?.on('data', hear)
-    child?.stderr?.on('data', hear)
+    child?.stdout?.on('data', append)
+    child?.stderr?.on('data', append)
     child?.on('exit', (code) => {
-      reject(new Error(`it ended with ${code}: ${text}`))
+      reject(new Error(`the program ended with ${code}: ${text}`))
     })
   })
 }
@@ -81,13 +81,13 @@ const programs = [
 ] as const
 
 for (const [name, kind, tried] of programs) {
-  test(`${name} runs by itself, and ends when it is told to`, async () => {
+  test(`${name} runs by itself, and ends on a signal`, async () => {
     await tryIt(await start(`./${name}.ts`), kind, tried)
     expect(await stop()).toBe(0)
   })
 }
 
-test('hybrid runs by itself, and ends when it is told to', async () => {
+test('hybrid runs by itself, and ends on a signal', async () => {
   const page = createServer((_, response) => {
     response.end('hello')
   }).listen(0, '127.0.0.1')

@@ -30,7 +30,7 @@ export const SecureStorage = defineKind({
         default: 'north',
         maxLength: 63,
         'x-kubernetes-validations': [
-          { rule: 'self == oldSelf', message: 'data does not move to another region: make another SecureStorage' },
+          { rule: 'self == oldSelf', message: 'data does not move to another region: create another SecureStorage' },
         ],
       },
       key: { type: 'string', pattern: '^[a-z0-9-]{1,63}$' },

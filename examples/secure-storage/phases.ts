@@ -37,7 +37,7 @@ export async function goOn(storage: SecureStorageObject, cloud: Cloud): Promise<
       stopped: {
         at: 'AccountReady',
         reason: 'Deleting',
-        message: 'somebody deleted the account; it is made again when it has gone',
+        message: 'the account is being deleted by another client; it is created again when it is gone',
       },
     }
   const { principalId } = account
@@ -47,7 +47,7 @@ export async function goOn(storage: SecureStorageObject, cloud: Cloud): Promise<
       stopped: {
         at: 'IdentityReady',
         reason: 'Provisioning',
-        message: 'the cloud has not given the account an identity yet',
+        message: 'the cloud has not assigned an identity to the account yet',
       },
     }
   const grants = await cloud.listGrants(name)

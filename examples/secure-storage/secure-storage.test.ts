@@ -32,7 +32,7 @@ async function start({ faultsPercent = 0, latencyMs = 0, seed = '1' } = {}): Pro
   const cloud = new CloudInMemory(clock)
   const far = farAway(cloud, { clock, random: new SeededRandom(seed), latencyMs, faultsPercent })
   const setting = { cloud, calls: [] as string[], looks: 0, isDown: false }
-  const told = new Proxy(far, {
+  const counted = new Proxy(far, {
     get:
       (target, method: keyof Cloud) =>
       (name: string, ...rest: never[]): unknown => {
@@ -43,7 +43,7 @@ async function start({ faultsPercent = 0, latencyMs = 0, seed = '1' } = {}): Pro
       },
   })
   const plane = (late.plane = await startTestPlane({
-    controllers: [secureStorages(told)],
+    controllers: [secureStorages(counted)],
     simulated: true,
   }))
   return Object.assign(setting, { plane })
@@ -64,7 +64,7 @@ async function wait({ plane }: Setting, isSo: () => boolean | Promise<boolean>):
     if (await isSo()) return
     await plane.advance(1_000)
   }
-  throw new Error(`after ten minutes it is still not so: ${isSo.toString()}`)
+  throw new Error(`still false after ten minutes: ${isSo.toString()}`)
 }
 
 async function untilReady(setting: Setting): Promise<SecureStorageObject> {
@@ -77,7 +77,7 @@ async function untilGone(setting: Setting): Promise<void> {
 }
 
 describe('SecureStorage: phases', () => {
-  test('come one after the other, and each says what it waits for', async () => {
+  test('run in order, and each reports what it waits for', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -105,7 +105,7 @@ describe('SecureStorage: phases', () => {
     expect(setting.looks).toBeLessThan(10)
   })
 
-  test('are computed from what is there: a lost status is the same afterwards, and nothing is done twice', async () => {
+  test('are computed from the cloud: a lost status is restored, and no call is repeated', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -121,7 +121,7 @@ describe('SecureStorage: phases', () => {
     expect(setting.calls).toHaveLength(3)
   })
 
-  test('are at rest when all is done: looks, no writes', async () => {
+  test('are idle when all is done: reads, no writes', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -136,7 +136,7 @@ describe('SecureStorage: phases', () => {
     expect(setting.looks - looks).toBeLessThanOrEqual(2 * 13)
   })
 
-  test('another key: access comes first, the old one is taken back last', async () => {
+  test('another key: grants access first, revokes the old key last', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -148,7 +148,7 @@ describe('SecureStorage: phases', () => {
     expect([...setting.cloud.grants.values()].map(({ key }) => key)).toEqual(['key-2'])
   })
 
-  test('an account that was deleted by hand is made again, and its new identity gets access', async () => {
+  test('an account that was deleted manually is created again, and its new identity gets access', async () => {
     const setting = await start()
     await using _ = setting.plane
     await make(setting)
@@ -162,7 +162,7 @@ describe('SecureStorage: phases', () => {
 })
 
 describe('SecureStorage: cleanup', () => {
-  test('undoes the last thing first, and the object goes when the account has gone', async () => {
+  test('runs in reverse order, and the object is removed after the account', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -178,7 +178,7 @@ describe('SecureStorage: cleanup', () => {
     expect([setting.cloud.accounts.size, setting.cloud.grants.size]).toEqual([0, 0])
   })
 
-  test('works while there is no identity yet', async () => {
+  test('works before the identity exists', async () => {
     const setting = await start()
     await using plane = setting.plane
     const storage = await make(setting)
@@ -188,7 +188,7 @@ describe('SecureStorage: cleanup', () => {
     expect(setting.cloud.accounts.size).toBe(0)
   })
 
-  test('a namesake that comes later has another account', async () => {
+  test('a later object with the same name gets another account', async () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
@@ -200,9 +200,9 @@ describe('SecureStorage: cleanup', () => {
   })
 })
 
-describe('SecureStorage: a cloud as it is', () => {
+describe('SecureStorage: an unreliable cloud', () => {
   for (const seed of ['1', '2', '3', '4', '5']) {
-    test(`with latency and every third call failing it comes, changes and goes (seed ${seed})`, async () => {
+    test(`with latency and every third call failing it is created, changed and deleted (seed ${seed})`, async () => {
       const setting = await start({ latencyMs: 400, faultsPercent: 33, seed })
       await using plane = setting.plane
       const storage = await make(setting)
@@ -216,7 +216,7 @@ describe('SecureStorage: a cloud as it is', () => {
     })
   }
 
-  test('one that is down is said to be, and its return is noticed', async () => {
+  test('an outage is reported, and its end is noticed', async () => {
     const setting = await start()
     await using plane = setting.plane
     setting.isDown = true
@@ -230,7 +230,7 @@ describe('SecureStorage: a cloud as it is', () => {
     await untilReady(setting)
   })
 
-  test('data does not move to another region', async () => {
+  test('rejects a move to another region', async () => {
     const setting = await start()
     await using plane = setting.plane
     const storage = await make(setting)

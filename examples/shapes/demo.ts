@@ -1,7 +1,7 @@
 /**
  * The demo behind the page: a controller that can be stopped, started and replaced by another step, and the mishaps.
  *
- * A controller needs none of this: it simulates what users, colleagues and accidents do.
+ * A controller needs none of this: it simulates the actions of users and accidents.
  */
 import type { Client } from 'evenkeel/client'
 import { Manager } from 'evenkeel/controller'
@@ -89,7 +89,7 @@ export class Demo {
     const log = createLogger({
       clock: this.#clock,
       sink: (record) => {
-        this.#hear(record)
+        this.#record(record)
       },
     })
     const controllers = this.#step.controllers({
@@ -118,7 +118,7 @@ export class Demo {
 
   async choose(number: number): Promise<void> {
     const step = steps.find((each) => each.number === number)
-    if (!step) throw new RangeError(`there is no step ${number}`)
+    if (!step) throw new RangeError(`unknown step ${number}`)
     const wasRunning = this.isRunning
     await this.stop()
     this.#step = step
@@ -133,7 +133,7 @@ export class Demo {
     this.#onChange()
   }
 
-  #hear({ level, message, fields }: LogRecord): void {
+  #record({ level, message, fields }: LogRecord): void {
     if (level === 'error' || level === 'warn')
       this.say(`${message}${fields['error'] instanceof Error ? `: ${fields['error'].message}` : ''}`, 'controller')
   }

@@ -37,15 +37,15 @@ async function foo(
 
 export const mishaps: Readonly<Record<string, Mishap>> = {
   create: {
-    label: 'Ask for foo',
-    says: 'asked for foo, a purple square',
+    label: 'Create foo',
+    says: 'created the object foo, a purple square',
     async run({ client }) {
       if (!(await foo(client)))
         await client.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } })
     },
   },
   'recolor-object': {
-    label: 'Want another color',
+    label: 'Change the color of the object',
     says: 'changed the color in the object',
     async run({ client }) {
       const object = await foo(client)
@@ -64,31 +64,31 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   'remove-by-hand': {
-    label: 'Remove the shape by hand',
-    says: 'removed the shape in the service, by hand',
+    label: 'Remove the shape manually',
+    says: 'removed the shape in the service, manually',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.deleteShape(shape.id)
     },
   },
   'recolor-by-hand': {
-    label: 'Recolor the shape by hand',
-    says: 'painted the shape grey in the service, by hand',
+    label: 'Recolor the shape manually',
+    says: 'painted the shape grey in the service, manually',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.updateShape(shape.id, { color: 'grey' })
     },
   },
   foreign: {
-    label: 'Somebody else draws bar',
-    says: 'drew bar in the service, as somebody else',
+    label: 'Another client draws bar',
+    says: 'drew bar in the service, as another client',
     run({ service }) {
       service.createShape({ name: 'bar', type: 'circle', color: 'royalblue', labels: {} })
     },
   },
   forge: {
-    label: 'Forge a mark',
-    says: 'drew baz in the service, with the mark of the controller on it',
+    label: 'Forge an ownership label',
+    says: 'drew baz in the service, with the ownership labels of the controller',
     run({ service }) {
       const uid = '00000000-0000-4000-8000-000000000000'
       service.createShape({
@@ -108,8 +108,8 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   'strip-marks': {
-    label: 'Strip the marks',
-    says: 'took all marks off the shape, by hand',
+    label: 'Remove the ownership labels',
+    says: 'removed all labels of the shape, manually',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.updateShape(shape.id, { labels: {} })
@@ -126,8 +126,8 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   'force-finalizer': {
-    label: 'Force the finalizer off',
-    says: 'stopped the controller, deleted the object, took its finalizers off by force, and started the controller again',
+    label: 'Remove the finalizer by force',
+    says: 'stopped the controller, deleted the object, removed its finalizers by force, and started the controller again',
     async run({ demo, client }) {
       await demo.stop()
       const object = await foo(client)
@@ -149,14 +149,14 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
   },
   'delete-ref': {
     label: 'Delete the tracking object',
-    says: 'deleted the tracking object by hand',
+    says: 'deleted the tracking object manually',
     async run({ client }) {
       for (const ref of (await client.list(ExternalRef)).items) await client.delete(ref, { ignoreNotFound: true })
     },
   },
   down: {
     label: 'Take the service down, or up again',
-    says: ({ isDown }) => (isDown ? 'put the plug of the service back in' : 'pulled the plug of the service'),
+    says: ({ isDown }) => (isDown ? 'started the service again' : 'stopped the service'),
     run({ service, demo }) {
       service.isDown = !service.isDown
       demo.tell()
@@ -171,7 +171,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   clear: {
-    label: 'Begin anew',
+    label: 'Start again',
     says: 'cleared everything',
     async run({ demo, client, service }) {
       service.isDown = false

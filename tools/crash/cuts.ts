@@ -1,8 +1,8 @@
 /**
- * Simulated power cuts: the real engine on a simulated disk, cut off at every kind of moment, and
- * each remainder opened and compared with what had been acknowledged.
+ * Simulated power cuts: the real engine on a simulated disk, cut at every kind of moment; each remaining disk is
+ * opened and compared with the acknowledged commits.
  *
- * Everything runs in promise jobs on a clock that stands still, so a seed gives the same run.
+ * Everything runs in promise jobs on a stopped clock, so that a seed always gives the same run.
  */
 import { randomInt, SeededRandom } from 'evenkeel/unstable/base'
 import type { Clock, Random } from 'evenkeel/unstable/base'
@@ -14,16 +14,16 @@ import { withoutChecksums, withoutSync } from './wrong.ts'
 
 export interface CutResult {
   cuts: number
-  /** Commits that had been acknowledged at some cut, summed over the cuts. */
+  /** Acknowledged commits at each cut, summed over the cuts. */
   acked: number
   lost: number
   garbage: number
-  /** Remainders that the store refused to open although only unsynced data was gone. */
+  /** Remaining disks that the store refused to open although only unsynced data was lost. */
   refused: number
   /** Cuts during the recovery from another cut. */
   cutsInRecovery: number
   recoveryMs: number
-  /** The first run in which something was wrong. */
+  /** The first run with a fault. */
   firstSeed: string | undefined
 }
 
@@ -37,7 +37,7 @@ const stillClock: Clock = {
   soon: queueMicrotask,
 }
 
-/** One remainder of a cut, and what was known then. */
+/** One remaining disk of a cut, and the known state at that time. */
 interface Remainder {
   readonly files: Map<string, Buffer>
   readonly acked: number
@@ -45,7 +45,7 @@ interface Remainder {
   readonly revision: number
 }
 
-/** Runs scenarios until so many cuts were judged. */
+/** Runs scenarios until this many cuts were checked. */
 export async function runCuts(
   wanted: number,
   { variant, seed, onProgress }: { variant: Variant; seed: string; onProgress: (cuts: number) => void },
@@ -95,7 +95,7 @@ class Scenario {
     })
   }
 
-  /** Some commits, alone and together, with compactions and restarts among them. */
+  /** Some commits, single and concurrent, with compactions and restarts. */
   async play(): Promise<void> {
     let store = await this.#open(this.#disk)
     const rounds = 4 + randomInt(this.#random, 12)
@@ -111,7 +111,7 @@ class Scenario {
     }
   }
 
-  /** Opens every remainder and adds what it found. */
+  /** Opens every remaining disk and adds the result. */
   async judge(result: CutResult, wanted: number): Promise<void> {
     for (const remainder of this.#remainders) {
       if (result.cuts >= wanted) return
@@ -140,7 +140,7 @@ class Scenario {
     }
   }
 
-  /** Cuts the power again while the remainder is being opened. */
+  /** Cuts the power again while the disk is opened. */
   async #cutRecovery({ files }: Remainder): Promise<Map<string, Buffer>> {
     let left = randomInt(this.#random, 24)
     let again: Map<string, Buffer> | undefined

@@ -1,9 +1,9 @@
 /**
  * Real kills: a process under full load is killed at a random moment, the folder is opened again,
- * and every key is compared with what was acknowledged.
+ * and every key is compared with the acknowledged writes.
  *
- * A kill alone proves nothing about power cuts, because the kernel still has what was written:
- * that part is `cuts`. What it does prove is that the real files, the real lock and the real
+ * A kill alone proves nothing about power cuts, because the kernel still has the written data:
+ * `cuts` tests those. A kill proves that the real files, the real lock and the real
  * start work together.
  */
 import { spawn } from 'node:child_process'
@@ -23,7 +23,7 @@ export interface KillResult {
   acked: number
   lost: number
   garbage: number
-  /** Steps that were stored although their answer never came. */
+  /** Stored steps without an acknowledgement. */
   unacked: number
   /** The longest time from the start of opening to the first read, over all kills. */
   recoveryMs: number
@@ -115,7 +115,7 @@ async function inspect(
   return head
 }
 
-/** The step that left this value: the next one, the acknowledged one or an older one; undefined when none did. */
+/** The step of this value: the next one, the acknowledged one or an older one; undefined for an unknown value. */
 function stepOf(
   writer: number,
   { value, acked }: { value: Uint8Array | undefined; acked: number },

@@ -1,8 +1,8 @@
 /**
- * `npm run crash`: kills, power cuts and rivals for one folder, and the same on stores that are wrong on purpose.
+ * `npm run crash`: kills, power cuts and competing processes, and the same on deliberately broken stores.
  *
- * One line per case; with `--json` one JSON line per case. Exits with 1 when a right store lost or
- * invented anything, and also when a wrong one did not: a harness that cannot fail proves nothing.
+ * One line per case; with `--json` one JSON line per case. Exits with 1 when a correct store lost or
+ * invented data, and also when a broken one did not: a harness that cannot fail proves nothing.
  */
 import { parseArgs } from 'node:util'
 import { runCuts } from './cuts.ts'
@@ -143,11 +143,11 @@ async function cut(
 function count(name: string, text: string): number {
   const number = Number(text)
   if (!(Number.isInteger(number) && number >= 0))
-    throw new RangeError(`--${name} takes a whole number of 0 or more, got ${text}`)
+    throw new RangeError(`--${name} must be an integer of at least 0, got ${text}`)
   return number
 }
 
-/** A progress line that overwrites itself; nothing when stderr is not a terminal. */
+/** A progress line that is overwritten; prints nothing without a terminal. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(70)}${text === '' ? '\r' : ''}`)
 }

@@ -1,20 +1,20 @@
 /**
- * What a store should hold after each of a row of commits, and how a recovered store compares.
+ * The expected content of a store after each of a series of commits, and the comparison with a recovered store.
  *
- * The commits of a run are numbered in the order they were submitted, which is the order the store
- * applies them in. After a crash a correct store holds exactly the first n of them, for some n
- * that is at least the number that was acknowledged.
+ * The commits of a run are numbered in the order of submission, which is the order in which the store
+ * applies them. After a crash a correct store contains exactly the first n of them, for some n
+ * that is at least the number of acknowledged ones.
  */
 import { crc32 } from 'node:zlib'
 import type { Entry } from 'evenkeel/unstable/store'
 
-/** One write of a commit, as it was submitted. */
+/** One submitted write of a commit. */
 export interface Step {
   readonly key: string
   readonly value: Buffer | undefined
 }
 
-/** How a recovered store relates to what was acknowledged. */
+/** The relation of a recovered store to the acknowledged commits. */
 export type Verdict = 'right' | 'lost' | 'garbage'
 
 export class Model {
@@ -29,12 +29,12 @@ export class Model {
     this.#states = [textOf([...this.#lines.values()].map(({ line }) => line))]
   }
 
-  /** How many commits were submitted. */
+  /** The number of submitted commits. */
   get length(): number {
     return this.#states.length - 1
   }
 
-  /** The revision a writer has to expect at this key. */
+  /** The revision that a writer must expect at this key. */
   expect(key: string): number {
     return this.#lines.get(key)?.revision ?? 0
   }
@@ -49,7 +49,7 @@ export class Model {
     this.#states.push(textOf([...this.#lines.values()].map(({ line }) => line)))
   }
 
-  /** Judges what was found when `acked` of the `submitted` commits had been acknowledged. */
+  /** Compares the recovered content with `acked` of `submitted` commits. */
   judge(entries: readonly Entry[], { acked, submitted }: { acked: number; submitted: number }): Verdict {
     const found = textOf(entries.map(lineOf))
     for (let count = submitted; count >= acked; count--) if (this.#states[count] === found) return 'right'

@@ -1,6 +1,6 @@
 /**
- * Two processes, one folder: both try at the same moment, exactly one may have it. Every so often
- * the owner is killed, and the other must be able to take over at once.
+ * Two processes, one folder: both try at the same moment, and exactly one may get it. From time to time
+ * the owner is killed, and the other must be able to take over immediately.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
@@ -19,7 +19,7 @@ export interface PairResult {
   acked: number
   /** Rounds in which neither process got it. */
   lost: number
-  /** Rounds in which both got it, or something else happened. */
+  /** Rounds in which both got it, or with another result. */
   garbage: number
   takeovers: number
   /** The longest time from the death of an owner to its successor. */
@@ -42,7 +42,7 @@ class Rival {
     this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
-  /** The next thing it says. */
+  /** Its next line. */
   async answer(): Promise<string> {
     const { value } = (await this.#answers.next()) as { value?: string }
     return value ?? 'gone'
@@ -96,12 +96,12 @@ async function meet(rivals: readonly [Rival, Rival], result: PairResult): Promis
   else if (answers === 'locked locked') result.lost++
   else {
     result.garbage++
-    throw new Error(`two processes said: ${answers}`)
+    throw new Error(`unexpected output of two processes: ${answers}`)
   }
   return first === 'own' ? rivals[0] : second === 'own' ? rivals[1] : undefined
 }
 
-/** Kills the owner; the other must get the folder at its first try. */
+/** Kills the owner; the other must get the folder at the first try. */
 async function succeed(
   folder: string,
   { owner, other, result }: { owner: Rival; other: Rival; result: PairResult },

@@ -1,8 +1,8 @@
 /**
- * The process that is killed: opens the store, writes with all writers at once and says of every
- * acknowledged step `writer step revision`, at once and before the next.
+ * The process to be killed: opens the store, writes with all writers concurrently and prints
+ * `writer step revision` for every acknowledged step, immediately and before the next.
  *
- * With `--ack-early` it says so before the store did: the deliberately wrong variant.
+ * With `--ack-early` it prints before the acknowledgement: the deliberately broken variant.
  */
 import { writeSync } from 'node:fs'
 import { openFileStore } from 'evenkeel/unstable/store'
@@ -11,7 +11,7 @@ import { keyOf, valueOf, writers } from './workload.ts'
 
 const [folder = '', steps = '', early] = process.argv.slice(2)
 
-/** At once, whatever the reader does: a pipe that is full is tried again until there is room. */
+/** Writes synchronously: retries while the pipe is full. */
 const say = (line: string): void => {
   for (let text = Buffer.from(`${line}\n`); text.length > 0;) {
     try {
@@ -36,7 +36,7 @@ async function write(target: FileStore, writer: number, from: number): Promise<v
     if (!value && expect === 0) continue
     if (early) say(`${writer} ${step} 0`)
     const result = await target.commit({ key, expect, ...(value && { value }) })
-    if (!result.ok) throw new Error(`step ${step} of writer ${writer} lost a race with nobody`)
+    if (!result.ok) throw new Error(`step ${step} of writer ${writer} lost a race without another writer`)
     expect = value ? result.revision : 0
     if (!early) say(`${writer} ${step} ${result.revision}`)
   }

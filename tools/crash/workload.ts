@@ -3,14 +3,14 @@
  * compute the expected value of any step.
  */
 
-/** How many keys are written, each by one writer of its own. */
+/** The number of keys, each with its own writer. */
 export const writers = 32
 
 export function keyOf(writer: number): string {
   return `/kill/${String(writer).padStart(3, '0')}`
 }
 
-/** The value that step leaves behind; undefined when the step is a delete. Steps count from 1. */
+/** The value after a step; undefined when the step is a delete. Steps count from 1. */
 export function valueOf(writer: number, step: number): Buffer | undefined {
   if (step % 9 === 0) return undefined
   return Buffer.alloc(16 + ((writer * 131 + step * 977) % 2_000), `${writer}:${step};`)

@@ -1,13 +1,13 @@
 /**
- * Stores that are wrong on purpose, so that the harness can show it would notice.
+ * Deliberately broken stores, to show that the harness detects them.
  *
  * - `ack before sync`: a disk whose sync does nothing; every acknowledgement comes too early.
- * - `no checksum`: what a cut leaves behind is given checksums that hold, as if none were checked.
+ * - `no checksum`: the files after a cut get valid checksums, as if none were checked.
  */
 import { crc32 } from 'node:zlib'
 import type { Disk, DiskFile } from 'evenkeel/unstable/store'
 
-/** A disk that says it synced and did not. */
+/** A disk that acknowledges a sync without doing it. */
 export function withoutSync(disk: Disk): Disk {
   const open = async (name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile> => {
     const file = await disk.open(name, mode)

@@ -1,11 +1,11 @@
 /**
- * Links of a page that lead nowhere: to a file that is not there, or to a heading that the page there does not have.
+ * Broken links of a page: to a missing file, or to a missing heading.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readPage, root } from './pages.ts'
 
-/** Each as `page:line target`. Addresses of other sites are left alone. */
+/** Each as `page:line target`. Links to other sites are ignored. */
 export function brokenLinks(page: string, text: string): readonly string[] {
   return withoutFences(text).flatMap((line, index) =>
     [...line.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) =>
@@ -22,7 +22,7 @@ function isBroken(page: string, target: string): boolean {
   return anchor !== undefined && file.endsWith('.md') && !anchorsOf(readPage(file)).has(anchor)
 }
 
-/** What headings are called in addresses. */
+/** The anchors of headings. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const headings = withoutFences(text).flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])
   return new Set(
@@ -35,7 +35,7 @@ function anchorsOf(text: string): ReadonlySet<string> {
   )
 }
 
-/** The lines, with those of fences empty. */
+/** The lines, with those of fences emptied. */
 function withoutFences(text: string): readonly string[] {
   let isInside = false
   return text.split('\n').map((line) => {

@@ -1,7 +1,7 @@
 /**
- * Runs the programs of a page, as a reader would: `node tools/run.mjs tools/doc-examples/main.ts docs/quizzes/identity.md`.
+ * Runs the programs of a page: `node tools/run.mjs tools/doc-examples/main.ts docs/quizzes/identity.md`.
  *
- * Prints what each of them prints. Without a page it checks and runs those of all pages.
+ * Prints the output of each. Without a page it checks and runs the programs of all pages.
  */
 import { join } from 'node:path'
 import { fencesOf, listPages, programsOf, readPage, root } from './pages.ts'

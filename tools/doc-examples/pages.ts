@@ -1,11 +1,11 @@
 /**
  * The pages of the documentation, and the programs in them.
  *
- * A fence of TypeScript is a whole program unless it says otherwise:
+ * A TypeScript fence is a whole program unless it has another option:
  *
  *   ```ts            must type-check
- *   ```ts run        must type-check, and run to its end; a fence `text prints` below it is what it prints
- *   ```ts file=PATH  must be found line by line in that file, which has tests of its own
+ *   ```ts run        must type-check and run to its end; a fence `text prints` below it has its output
+ *   ```ts file=PATH  must occur line by line in that file, which has its own tests
  *   ```ts fragment   part of another program; not checked
  *   ```yaml          manifests, which a server must accept without a warning
  */
@@ -33,7 +33,7 @@ export interface Program extends Fence {
 
 const ways: ReadonlySet<string> = new Set(['', 'run', 'fragment'])
 
-/** The pages at the top, that of the package, and everything below docs, without what is made by a tool. */
+/** The pages of the root and of the package, and all pages under docs, except generated ones. */
 export function listPages(): readonly string[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))

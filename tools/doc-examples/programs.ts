@@ -1,8 +1,8 @@
 /**
- * Writes the programs of the pages to files, checks their types in one go, and runs them in one process.
+ * Writes the programs of the pages to files, type-checks them in one run, and runs them in one process.
  *
- * One process loads the library once, which takes longer than all programs together. Each program is a module; what it
- * prints with `console.log` is taken down for it alone, since they run one after the other.
+ * One process loads the library once, which takes longer than all programs together. Each program is a module; its
+ * `console.log` output is captured separately, because they run one after the other.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { Program } from './pages.ts'
 export interface Ran {
   readonly where: string
   readonly printed: string
-  /** Absent when it came to its end. */
+  /** Absent when the program ended successfully. */
   readonly error?: string
 }
 
@@ -21,7 +21,7 @@ export class ProgramFiles {
   readonly #folder: string
   readonly #programs: readonly Program[]
 
-  /** The folder is ours alone and begins empty. */
+  /** The folder is exclusively ours and initially empty. */
   constructor(folder: string, programs: readonly Program[]) {
     this.#folder = folder
     this.#programs = programs
@@ -30,7 +30,7 @@ export class ProgramFiles {
     for (const program of programs) writeFileSync(join(folder, fileOf(program)), `${program.text}\nexport {}\n`)
   }
 
-  /** What is wrong with their types, by place in the page. What is wrong elsewhere is found where the library is checked. */
+  /** Type errors by position in the page. Errors elsewhere are found by the check of the library. */
   async checkTypes(): Promise<readonly string[]> {
     const options = {
       noEmit: true,
@@ -58,7 +58,7 @@ export class ProgramFiles {
     return code === 0 || output.includes('error TS') ? found : [output]
   }
 
-  /** Runs them one after the other; one that fails does not keep the others from running. */
+  /** Runs them one after the other; a failure does not stop the others. */
   async run(): Promise<readonly Ran[]> {
     const parts = this.#programs
       .filter(({ isRun }) => isRun)
@@ -90,7 +90,7 @@ export class ProgramFiles {
     ]
   }
 
-  /** A message about a file, as one about the page. */
+  /** Maps a message about a file to the page. */
   #toPage(message: string): readonly string[] {
     const program = this.#programs.find((each) => message.includes(fileOf(each)))
     const line = Number(/\((\d+),/.exec(message)?.[1] ?? 0)
@@ -109,7 +109,7 @@ function fileOf({ page, line }: Program): string {
     .toLowerCase()}-${line}.ts`
 }
 
-/** Tells of each program in one line of JSON. */
+/** Prints one line of JSON per program. */
 const driver = `
 import { format } from 'node:util'
 
@@ -127,7 +127,7 @@ async function tried(where: string, load: () => Promise<unknown>): Promise<void>
 }
 `
 
-/** What it prints, both ways, and how it ends. */
+/** The output on stdout and stderr, and the exit. */
 function runNode(args: readonly string[]): Promise<{ output: string; code: number | null }> {
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 150_000 })
   let output = ''

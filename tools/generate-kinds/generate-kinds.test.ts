@@ -75,7 +75,7 @@ test('renderKinds writes a module for each group version: its kinds, the types t
   expect(modules.get('core/v1.ts')).toContain("scope: 'Cluster', statusSubresource: false")
 })
 
-test('typeOf knows every shape', () => {
+test('typeOf supports every schema form', () => {
   const name = (short: string): string => short
   expect(typeOf({ type: 'array', items: { type: 'array', items: { type: 'string' } } }, name)).toBe(
     'readonly (readonly string[])[]',

@@ -1,8 +1,8 @@
 /**
  * Writes the typed built-in kinds: `node tools/run.mjs tools/generate-kinds/main.ts --from FOLDER`.
  *
- * FOLDER holds the published API documents (see tools/generate/source.ts). With `--check` nothing is written, and the
- * exit code is 1 when a file would change. What must be published is printed at the end, for package.json.
+ * FOLDER contains the published API documents (see tools/generate/source.ts). With `--check` nothing is written, and
+ * the exit code is 1 when a file would change. Finally prints the exports for package.json.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,13 +1,13 @@
 /**
- * Modules of typed kinds, one for each group version: its kinds as values, and every type they are made of.
+ * Modules of typed kinds, one for each group version: its kinds as values, and all types they need.
  *
- * One line holds one type: the files are for compilers and editors, and short enough for people to search.
+ * One line per type: the files are for compilers and editors, and short enough to search.
  */
 import { shortName } from '../generate/definitions.ts'
 import type { Published, PublishedResource, PublishedSchema, PublishedVersion } from '../generate/source.ts'
 import { fieldsOf, meaningOf, mentions } from './types.ts'
 
-/** Types by short name, and in which module each kind stands. */
+/** Types by short name, and the module of each kind. */
 interface Sources {
   readonly schemas: ReadonlyMap<string, PublishedSchema>
   readonly versions: ReadonlyMap<string, PublishedVersion>
@@ -55,7 +55,7 @@ function renderModule(module: string, names: readonly string[], { schemas, versi
   return [header(module), ...heads, '', ...types, ...(values.length > 0 ? ['', ...values] : []), ''].join('\n')
 }
 
-/** Writes references, and notes what has to be imported for them. */
+/** Writes references and records the imports they need. */
 function namer(module: string, imports: Map<string, Set<string>>): (short: string) => string {
   const take = (from: string, what: string): void => {
     imports.set(from, (imports.get(from) ?? new Set()).add(what))
@@ -70,7 +70,7 @@ function namer(module: string, imports: Map<string, Set<string>>): (short: strin
     const at = short.lastIndexOf('.')
     const [home, own] = [short.slice(0, at), short.slice(at + 1)]
     if (home === module) return own
-    // Two versions may have types of one name: those of others carry where they are from.
+    // Two versions may have types of the same name: imported ones carry their origin.
     const alias = `${capital(home.replace(/\W(.)/g, (_, letter: string) => letter.toUpperCase()))}${own}`
     take(relativePath(module, home), `${own} as ${alias}`)
     return alias
@@ -98,7 +98,7 @@ function renderKind(
   return `export const ${kind}: Kind<${kind}> = /* @__PURE__ */ declareKind<${kind}>(${literal(declaration)})`
 }
 
-/** Every type that a kind of a stable version needs, lists and options left out. */
+/** Every type that a kind of a stable version needs, without lists and options. */
 function reachable({ schemas, versions }: Sources): Set<string> {
   const found = new Set<string>()
   const pending = [...schemas.keys()].filter((short) => {
@@ -107,7 +107,7 @@ function reachable({ schemas, versions }: Sources): Set<string> {
   })
   for (let short = pending.pop(); short !== undefined; short = pending.pop()) {
     if (found.has(short) || short.startsWith('#') || meaningOf(short) !== undefined) {
-      // What is plain may still mention one of ours.
+      // A primitive alias may still mention one of ours.
       if (short.startsWith('apiextensions.v1.JSONSchemaPropsOr')) pending.push('apiextensions.v1.JSONSchemaProps')
       continue
     }
@@ -117,7 +117,7 @@ function reachable({ schemas, versions }: Sources): Set<string> {
   return found
 }
 
-/** Whether a schema is that of a kind: it has metadata of objects and a type of its own. */
+/** Whether a schema is that of a kind: it has object metadata and a type. */
 function isObject(schema: PublishedSchema | undefined): boolean {
   const { metadata, apiVersion, kind } = (schema?.['properties'] ?? {}) as Record<string, PublishedSchema | undefined>
   return (
@@ -132,7 +132,7 @@ function kindsOf({ resources }: PublishedVersion): readonly PublishedResource[] 
   return resources.filter(({ name }) => !name.includes('/'))
 }
 
-/** `apps.v1`, `core.v1`, `networking.v1`: as short names begin. */
+/** `apps.v1`, `core.v1`, `networking.v1`: the prefix of short names. */
 function moduleOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return `${group === '' ? 'core' : group.split('.')[0]}.${version}`
 }

@@ -7,10 +7,10 @@
 import { shortName } from '../generate/definitions.ts'
 import type { PublishedSchema } from '../generate/source.ts'
 
-/** How a reference is written in the module that is rendered. */
+/** How the rendered module writes a reference. */
 export type NameType = (short: string) => string
 
-/** Types that are no objects of their own, or that the schema cannot say. */
+/** Types that are no objects, or that the schema cannot express. */
 const plain: Readonly<Record<string, string>> = {
   'quantity.Quantity': 'string',
   'intstr.IntOrString': 'number | string',
@@ -25,7 +25,7 @@ const plain: Readonly<Record<string, string>> = {
   'apiextensions.v1.JSONSchemaPropsOrStringArray': 'JSONSchemaProps | readonly string[]',
 }
 
-/** Types that the api layer has by the same name. */
+/** Types with the same name in the api layer. */
 const known = new Set(
   [
     'ObjectMeta',
@@ -38,7 +38,7 @@ const known = new Set(
   ].map((name) => `meta.v1.${name}`),
 )
 
-/** What a reference to a type comes down to: a plain type, one of the api layer (`#Name`), or a type of ours. */
+/** What a reference resolves to: a primitive type, one of the api layer (`#Name`), or a type of ours. */
 export function meaningOf(short: string): string | undefined {
   return Object.hasOwn(plain, short)
     ? plain[short]
@@ -72,7 +72,7 @@ function mapType({ additionalProperties }: PublishedSchema, name: NameType): str
   return `Readonly<Record<string, ${typeOf(additionalProperties as PublishedSchema, name)}>>`
 }
 
-/** The fields of an object, on one line; `without` are said elsewhere. */
+/** The fields of an object, on one line; `without` lists fields that are declared elsewhere. */
 export function fieldsOf(
   schema: PublishedSchema,
   name: NameType,

@@ -1,9 +1,9 @@
 /**
- * Reads from Go sources what a `.proto` file does not say: the JSON name of a field, whether it is a pointer (then a
- * zero on the wire means something), whether a zero is left out of JSON, and whether it is inlined.
+ * Reads from Go sources what a `.proto` file does not contain: the JSON name of a field, whether it is a pointer (then
+ * a zero on the wire is significant), whether JSON omits a zero, and whether it is inlined.
  *
- * Only declarations of types at the top level are looked at, and in them only fields with a `protobuf` tag: the tag
- * carries the field number, which is what the two sides are joined by.
+ * Reads only top-level type declarations, and in them only fields with a `protobuf` tag: the tag
+ * carries the field number, which joins the two sides.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,12 +16,12 @@ export interface GoField {
 }
 
 export interface GoStruct {
-  /** Embeds `TypeMeta`, so it is an object of its own and not only a part of one. */
+  /** Embeds `TypeMeta`, so it is a kind and not only a part of one. */
   readonly isKind: boolean
   readonly fields: ReadonlyMap<number, GoField>
 }
 
-/** Where the declaration of a type really is. */
+/** Where a type is actually declared. */
 export interface GoName {
   readonly goPackage: string
   readonly name: string
@@ -31,9 +31,9 @@ export interface GoPackage {
   /** The API group; undefined where the package declares none. */
   readonly group: string | undefined
   readonly structs: ReadonlyMap<string, GoStruct>
-  /** Names of types that are lists of texts: a message around them is a detail of the wire. */
+  /** Names of types that are lists of strings: a message around them is a detail of the wire. */
   readonly textLists: ReadonlySet<string>
-  /** Types that are declared as another package's: `type MatchCondition v1.MatchCondition`. */
+  /** Types declared as those of another package: `type MatchCondition v1.MatchCondition`. */
   readonly borrowed: ReadonlyMap<string, GoName>
 }
 

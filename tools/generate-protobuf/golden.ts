@@ -1,5 +1,5 @@
 /**
- * Compares the codec with pairs of files that Kubernetes itself wrote: the same object as JSON and as protobuf.
+ * Compares the codec with pairs of files from Kubernetes itself: the same object as JSON and as protobuf.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -13,7 +13,7 @@ interface Totals {
   encoded: number
 }
 
-/** Prints what differs and gives the number of failures. Kinds that the codec does not know are listed and skipped. */
+/** Prints differences and returns the number of failures. Kinds that the codec does not know are listed and skipped. */
 export function checkGolden(folder: string): number {
   const totals: Totals = { pairs: 0, skipped: 0, decoded: 0, encoded: 0 }
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.pb'))) checkPair(join(folder, name), totals)
@@ -51,7 +51,7 @@ function checkPair(path: string, totals: Totals): void {
 
 interface Difference {
   readonly path: string
-  /** Theirs is a zero of a value that is no pointer, ours is absent. */
+  /** Theirs is the zero of a non-pointer value, ours is absent. */
   readonly isZero: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * Makes the tables of the protobuf codec out of published message definitions and Go struct tags.
+ * Generates the tables of the protobuf codec from published message definitions and Go struct tags.
  *
- * The result is committed; nothing that is read here is needed afterwards.
+ * The result is committed; the inputs are not needed afterwards.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const target = fileURLToPath(
   new URL('../../packages/evenkeel/src/wire/protobuf/generated/messages.ts', import.meta.url),
 )
 
-/** Not served as resources: part of every group version, answers of discovery, and what the eviction of pods still takes. */
+/** Not served as resources: part of every group version, discovery responses, and the input of pod evictions. */
 const alwaysWanted: readonly string[] = [
   'meta.k8s.io/v1',
   'meta.k8s.io/v1beta1',
@@ -72,7 +72,7 @@ function generate(from: string, goFolder: string | undefined): number {
   return write(moduleText(tables))
 }
 
-/** A group version without a document is one that no server of this release offers. */
+/** A group version without a document is not served by this release. */
 function isServed(openApi: string, apiVersion: string): boolean {
   const path = apiVersion.includes('/') ? `apis__${apiVersion.replace('/', '__')}` : `api__${apiVersion}`
   return existsSync(join(openApi, `${path}_openapi.json`))

@@ -1,5 +1,5 @@
 /**
- * A second opinion on JSON names: the published OpenAPI schemas list the same properties that the tables should.
+ * A cross-check of JSON names: the published OpenAPI schemas must list the same properties as the tables.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-/** One sentence per message whose properties differ; messages without a schema are not judged. */
+/** One sentence per message whose properties differ; messages without a schema are skipped. */
 export function compareWithOpenApi(tables: readonly Table[], folder: string): string[] {
   const schemas = readSchemas(folder)
   const lines = new Map(
@@ -45,7 +45,7 @@ function nameOf(line: string): string {
   return line.split(' ')[0]?.replace('!', '') ?? ''
 }
 
-/** The JSON names of a message, those of inlined messages among them. */
+/** The JSON names of a message, including those of inlined messages. */
 function namesOf(line: string, apiVersion: string, lines: ReadonlyMap<string, string>): string[] {
   const [name = '', ...fields] = line.split(' ')
   const own = fields.flatMap((field) => {

@@ -1,7 +1,7 @@
 /**
  * Reads `.proto` files, as far as Kubernetes uses the language: proto2 messages with optional, repeated, required and
  * map fields. Anything else (enums, oneofs, nested messages, options on fields) stops the generator, so that a new
- * construct is never skipped in silence.
+ * construct is never skipped silently.
  */
 
 export type Shape = 'single' | 'list' | 'map'

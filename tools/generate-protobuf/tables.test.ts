@@ -64,7 +64,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('makeTables', () => {
-  test('joins numbers and types with JSON names, pointers and what is left out', () => {
+  test('joins numbers and types with JSON names, pointers and omitted zeros', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     expect(tablesOf(shopProto)).toEqual([
       {
@@ -78,7 +78,7 @@ describe('makeTables', () => {
     ])
   })
 
-  test('follows a type to the package it is borrowed from', () => {
+  test('follows a type to the package that declares it', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     write(
       'k8s.io/api/shop/v2/types.go',
@@ -99,12 +99,12 @@ describe('makeTables', () => {
       shopGo.replace('json:"sold,omitempty"', 'json:",omitempty"'),
       'field sold has no JSON name',
     ],
-  ])('refuses %s', (_, go, message) => {
+  ])('rejects %s', (_, go, message) => {
     write('k8s.io/api/shop/v1/types.go', go)
     expect(() => tablesOf(shopProto)).toThrow(message)
   })
 
-  test('refuses a module that is there twice', () => {
+  test('rejects a duplicate module', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     write('k8s.io/api@v0.0.2/shop/v1/types.go', shopGo)
     expect(() => tablesOf(shopProto)).toThrow('should hold the module api once, found: api, api@v0.0.2')
@@ -115,7 +115,7 @@ test.each([
   'enum Colour {',
   'message Item {\n  oneof x {',
   'message Item {\n  optional string name = 1 [packed = true];',
-])('parseProto refuses what it does not know: %s', (text) => {
+])('parseProto rejects unknown syntax: %s', (text) => {
   expect(() => parseProto(`${metaProto}${text}\n`)).toThrow('cannot read this')
 })
 

@@ -18,11 +18,11 @@ export interface Table {
   readonly lines: readonly string[]
 }
 
-/** Messages whose JSON is not an object with their fields: Go gives them methods of their own, so this list is by hand. */
+/** Messages whose JSON is not an object with their fields: Go defines methods for them. Maintained by hand. */
 const specialTypes: Readonly<Record<string, string>> = {
   'k8s.io.apimachinery.pkg.apis.meta.v1.Time': 'time',
   'k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime': 'microTime',
-  // No served kind has one. Should that change, the codec must learn it.
+  // No served kind has one. If that changes, the codec must support it.
   'k8s.io.apimachinery.pkg.apis.meta.v1.Duration': '',
   'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': 'json',
   'k8s.io.apimachinery.pkg.api.resource.Quantity': 'quantity',
@@ -34,7 +34,7 @@ const specialTypes: Readonly<Record<string, string>> = {
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray': 'schemaOrTexts',
 }
 
-/** Messages that only describe others on the wire, and have no Go struct that JSON would show. */
+/** Messages that only describe others on the wire and have no Go struct with JSON tags. */
 const wireOnly: ReadonlySet<string> = new Set(['k8s.io.apimachinery.pkg.apis.meta.v1.Timestamp'])
 
 /** The group of a package whose sources declare it elsewhere or not at all. */
@@ -69,7 +69,7 @@ export function makeTables(
 function apiVersionOf(name: string, declared: string | undefined): string {
   const version = name.split('.').at(-1) ?? ''
   const group = declared ?? (name.includes('.apis.meta.') ? groupOfMeta : undefined)
-  // What is left are packages that are no API version: quantities, raw extensions and the like.
+  // The remaining packages are no API versions: quantities, raw extensions and similar.
   if (group === undefined) return `none/${name}`
   return group === '' ? version : `${group}/${version}`
 }
@@ -110,7 +110,7 @@ function structOf(file: ProtoFile, name: string, sources: Sources): GoStruct | u
 function textOf({ number, shape }: ProtoField, go: GoField, type: string): string {
   const name = go.inline ? '' : go.jsonName
   if (shape !== 'single') return `${name}=${number}${shape === 'list' ? '[]' : '{}'}${type}`
-  if (go.inline && go.pointer) throw new Error(`an inlined pointer (${type}) is a case nobody thought of`)
+  if (go.inline && go.pointer) throw new Error(`an inlined pointer (${type}) is not supported`)
   const mark = go.pointer ? '*' : go.omitEmpty ? '?' : ''
   return `${name}=${number}${mark}${type}`
 }
@@ -119,7 +119,7 @@ function typeOf({ type }: ProtoField, file: ProtoFile, { go, apiVersions }: Sour
   if (scalars.has(type)) return type
   const full = type.startsWith('.') ? type.slice(1) : `${file.name}.${type}`
   const special = specialTypes[full]
-  if (special === '') throw new Error(`${file.goPackage} uses ${full}, which the codec cannot do`)
+  if (special === '') throw new Error(`${file.goPackage} uses ${full}, which the codec does not support`)
   if (special !== undefined) return special
   const [home, name] = [full.slice(0, full.lastIndexOf('.')), full.slice(full.lastIndexOf('.') + 1)]
   if (go.get(home)?.textLists.has(name)) return 'texts'

@@ -1,12 +1,12 @@
 /**
- * Schema definitions in the form the server keeps: short names, no prose, grouped by package.
+ * Schema definitions in the form that the server stores: short names, no descriptions, grouped by package.
  *
- * `io.k8s.api.core.v1.Pod` becomes `core.v1.Pod`; the server turns short names back into published ones with
+ * `io.k8s.api.core.v1.Pod` becomes `core.v1.Pod`; the server expands short names with
  * the same table, which is why {@link prefixes} is part of the output.
  */
 import type { PublishedSchema } from './source.ts'
 
-/** What the first word of a short name stands for; any other word stands behind `io.k8s.api.`. */
+/** The meaning of the first word of a short name; any other word follows `io.k8s.api.`. */
 export const prefixes: Readonly<Record<string, string>> = {
   meta: 'io.k8s.apimachinery.pkg.apis.meta',
   apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
@@ -17,7 +17,7 @@ export const prefixes: Readonly<Record<string, string>> = {
   version: 'io.k8s.apimachinery.pkg.version',
 }
 
-/** Kinds that every group version has: which ones they belong to is known only where a document is made. */
+/** Kinds that every group version has: their versions are known only when a document is built. */
 const sharedKinds = new Set(['meta.v1.DeleteOptions', 'meta.v1.WatchEvent'])
 
 export function shortName(published: string): string {
@@ -50,7 +50,7 @@ function definitionOf(short: string, schema: PublishedSchema | undefined): unkno
   return compact(keepsKinds ? { ...rest, 'x-kubernetes-group-version-kind': kinds } : rest)
 }
 
-/** Drops prose and shortens references. Names of properties are data: a property called `description` stays. */
+/** Drops descriptions and shortens references. Names of properties are data: a property called `description` stays. */
 function compact(schema: PublishedSchema): PublishedSchema {
   return Object.fromEntries(
     Object.entries(schema)

@@ -58,7 +58,7 @@ test('packRecords marks a resource without a hash as not stored and keeps fewer 
   ])
 })
 
-test('packRecords hangs subresources below their resource, with their kind when it is another', () => {
+test('packRecords nests subresources in their resource, with their kind if it differs', () => {
   const storageVersionHash = hashOf('/v1/Event')
   const [core] = packRecords(
     published([
@@ -81,7 +81,7 @@ test('packRecords hangs subresources below their resource, with their kind when 
   ])
 })
 
-test('packRecords refuses a kind whose definition the server would not find', () => {
+test('packRecords rejects a kind whose schema the server would not find', () => {
   expect(() => packRecords(published([{ group: '', version: 'v1', resources: [event({ kind: 'Other' })] }]))).toThrow(
     'no definition core.v1.Other',
   )
@@ -93,7 +93,7 @@ test('shortName has a short form for every known prefix and no other', () => {
   expect(() => shortName('com.example.v1.A')).toThrow(RangeError)
 })
 
-test('packDefinitions drops prose, shortens references and keeps properties of any name', () => {
+test('packDefinitions drops descriptions, shortens references and keeps properties of any name', () => {
   const [[name, text] = []] = packDefinitions(
     new Map([
       [
@@ -115,7 +115,7 @@ test('packDefinitions drops prose, shortens references and keeps properties of a
   })
 })
 
-test('packDefinitions leaves open which versions the kinds of all versions belong to', () => {
+test('packDefinitions does not assign shared kinds to versions', () => {
   const kinds = [{ group: '', version: 'v1', kind: 'DeleteOptions' }]
   const packed = packDefinitions(
     new Map([
@@ -128,7 +128,7 @@ test('packDefinitions leaves open which versions the kinds of all versions belon
   expect(packed.get('meta.v1')).toBe('{"DeleteOptions":{"type":"object"}}')
 })
 
-test('readPublished and render take stable versions only', () => {
+test('readPublished and render use only stable versions', () => {
   const write = (path: string, content: unknown) => writeFileSync(join(folder, path), JSON.stringify(content))
   for (const name of ['discovery', 'openapi-v3']) mkdirSync(join(folder, name))
   write('discovery/apis.json', {

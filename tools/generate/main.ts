@@ -1,7 +1,7 @@
 /**
  * Writes the generated modules of the built-in kinds: `node tools/run.mjs tools/generate/main.ts --from FOLDER`.
  *
- * FOLDER holds the published API documents (see source.ts). With `--check` nothing is written, and the exit code is
+ * FOLDER contains the published API documents (see source.ts). With `--check` nothing is written, and the exit code is
  * 1 when a file would change.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

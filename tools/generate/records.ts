@@ -1,14 +1,14 @@
 /**
- * The kind records: what is served under which names, with which verbs, and where it is stored.
+ * The kind records: names, verbs and storage of everything that is served.
  *
- * Which version is stored is not published as such, but its hash is. It is found by trying the versions we know,
- * so two resources that show the same objects (core and events.k8s.io Events) find the same storage.
+ * The stored version is not published, but its hash is. The generator finds it by trying the known versions,
+ * so two resources for the same objects (core and events.k8s.io Events) find the same storage.
  */
 import { createHash } from 'node:crypto'
 import { shortName } from './definitions.ts'
 import type { Published, PublishedResource, PublishedVersion } from './source.ts'
 
-/** One resource; absent means: all eight verbs, not namespaced, stored under its own names, no more names. */
+/** One resource; by default all eight verbs, not namespaced, stored under its own names, no other names. */
 export interface Packed {
   readonly kind: string
   readonly plural: string
@@ -90,7 +90,7 @@ function storagesByHash(versions: readonly PublishedVersion[]): Map<string, Stor
   return storages
 }
 
-/** The server finds a kind's definition by rule, so the rule must hold for every kind that is generated. */
+/** The server finds the schema of a kind by a naming rule, so the rule must hold for every generated kind. */
 function checkDefinition({ group, version }: PublishedVersion, kind: string, definitions: ReadonlySet<string>): void {
   const name = `${group === '' ? 'core' : group.split('.')[0]}.${version}.${kind}`
   if (!definitions.has(name)) throw new RangeError(`kind ${kind} of ${group}/${version} has no definition ${name}`)

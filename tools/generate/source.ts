@@ -1,8 +1,8 @@
 /**
- * The published API documents that the generator reads, as they lie in a folder.
+ * The published API documents that the generator reads from a folder.
  *
- * `discovery/` holds the legacy documents (`apis__apps__v1.json`), `openapi-v3/` the OpenAPI ones
- * (`apis__apps__v1_openapi.json`). Only stable versions are taken: upstream serves no others unless asked to.
+ * `discovery/` contains the legacy documents (`apis__apps__v1.json`), `openapi-v3/` the OpenAPI ones
+ * (`apis__apps__v1_openapi.json`). Only stable versions are used: upstream serves no others by default.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface PublishedResource {
   readonly storageVersionHash?: string
 }
 
-/** What one group version serves, resources and subresources alike. */
+/** The resources and subresources of one group version. */
 export interface PublishedVersion {
   readonly group: string
   readonly version: string
@@ -30,7 +30,7 @@ export interface PublishedVersion {
 export type PublishedSchema = Readonly<Record<string, unknown>>
 
 export interface Published {
-  /** In the order in which upstream lists groups, and within a group the preferred version first. */
+  /** In upstream's order of groups, and within a group the preferred version first. */
   readonly versions: readonly PublishedVersion[]
   /** By published name, such as `io.k8s.api.core.v1.Pod`. */
   readonly schemas: ReadonlyMap<string, PublishedSchema>
@@ -40,7 +40,7 @@ interface GroupList {
   readonly groups: readonly { readonly name: string; readonly versions: readonly { readonly version: string }[] }[]
 }
 
-/** Reads everything that is needed of a folder. */
+/** Reads the required documents of a folder. */
 export function readPublished(folder: string): Published {
   const { groups } = readJson(folder, 'discovery/apis.json') as GroupList
   const served = groups
@@ -70,7 +70,7 @@ function readResources(folder: string, path: string): readonly PublishedResource
   return (readJson(folder, `discovery/${path}.json`) as { resources: readonly PublishedResource[] }).resources
 }
 
-/** The schemas of all documents about what is served, and of those that belong to no version (discovery itself). */
+/** The schemas of all served documents, and of those without a version (discovery itself). */
 function readSchemas(folder: string, served: ReadonlySet<string>): Map<string, PublishedSchema> {
   const schemas = new Map<string, PublishedSchema>()
   for (const file of readdirSync(join(folder, 'openapi-v3')).sort()) {

@@ -1,5 +1,5 @@
 /**
- * Mutants that do the same as the original, each with the reason: `npm run mutate` does not count them as survivors.
+ * Equivalent mutants, each with the reason: `npm run mutate` does not count them as survivors.
  */
 export interface Equivalent {
   /** The end of the path. */

@@ -1,11 +1,11 @@
 /**
- * Which tests are nearest to a layer: its own, those of the layers that use it first, and the conformance cases.
+ * The nearest tests of a layer: its own, those of the layers directly above, and the conformance cases.
  */
 const src = 'packages/evenkeel/src'
 const own = (layer: string): string => `${src}/${layer}/**/*.test.ts`
 const builtinTests = 'packages/builtins/src/**/*.test.ts'
 
-/** Files of a layer, as folders below the repository. */
+/** Files of a layer, as folders of the repository. */
 export const layerFolders: Readonly<Record<string, string>> = {
   base: `${src}/base`,
   cel: 'packages/cel/src',

@@ -1,11 +1,11 @@
 /**
- * What the tests of a layer notice: `npm run mutate -- --layer NAME [--sample 300] [--seed 1] [--file TEXT] [--json]`.
+ * What the tests of a layer detect: `npm run mutate -- --layer NAME [--sample 300] [--seed 1] [--file TEXT] [--json]`.
  *
  * Changes one line of source at a time (tools/mutate/sites.ts) and runs the nearest tests (tools/mutate/layers.ts). Prints
- * the share that was noticed and the survivors. All mutants are in the code at once, each behind a switch, so that a
+ * the share of detected mutants and the survivors. All mutants are in the code at once, each behind a switch, so that a
  * mutant costs the tests that reach it and not a start of the test runner. A mutant that no test reaches has survived.
  *
- * Survivors that do the same as the original are named in tools/mutate/equivalent.ts, with the reason, and do not count.
+ * Equivalent survivors are listed in tools/mutate/equivalent.ts, with the reason, and do not count.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -81,7 +81,7 @@ function allSites(folder: string): Site[] {
     .flatMap((path) => sitesOf(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** A sample by seed, at most one mutant of a line, none inside another. */
+/** A sample by seed, at most one mutant per line, none inside another. */
 function choose(sites: readonly Site[], sample: number): Mutant[] {
   const random = new SeededRandom(values.seed)
   const shuffled = sites.map((site) => ({ site, rank: random.uint32() })).sort((a, b) => a.rank - b.rank)
@@ -98,7 +98,7 @@ function choose(sites: readonly Site[], sample: number): Mutant[] {
   return chosen
 }
 
-/** Runs a phase; true when a mutant held a process up, which was then ended. */
+/** Runs a phase; true when a mutant blocked a process, which was then killed. */
 async function runTests(folder: string, phase: 'reach' | 'judge'): Promise<boolean> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const config = join(root, 'tools', 'mutate', 'vitest.config.ts')
@@ -112,7 +112,7 @@ async function runTests(folder: string, phase: 'reach' | 'judge'): Promise<boole
   return watch?.stop() ?? false
 }
 
-/** A mutant in an endless loop blocks its process: it counts as noticed, and the process is killed. */
+/** A mutant in an endless loop blocks its process: it counts as detected, and the process is killed. */
 function watchForHang(folder: string, child: ChildProcess): { stop(): boolean } {
   let isHung = false
   const timer = setInterval(() => {

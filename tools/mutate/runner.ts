@@ -1,9 +1,9 @@
 /**
- * How a test file runs under mutants: each test once without, to see which mutants it reaches, and then once for each of
- * these with it, hooks included.
+ * How a test file runs with mutants: each test once without, to find the mutants it reaches, and then once for each
+ * of them, including hooks.
  *
- * A test that does not pass twice in a row cannot judge and is left out. What a run learns goes into files at once, so
- * that a mutant which never ends costs only itself: the parent kills the process and starts it again.
+ * A test that does not pass twice in a row is skipped. Results are written to files immediately, so
+ * that an endless mutant costs only itself: the parent kills the process and starts it again.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ import { TestRunner, type RunnerTask, type RunnerTestCase as Test } from 'vitest
 interface Reached {
   readonly test: string
   readonly ids: readonly number[]
-  /** How long it took without a mutant. */
+  /** The duration without a mutant. */
   readonly ms: number
 }
 
 const folder = process.env['MUTATE_FOLDER'] ?? ''
 const phase = process.env['MUTATE_PHASE'] ?? 'reach'
-/** A test that takes ten times as long as it did, and this on top, does not end. */
+/** A test that exceeds ten times its duration plus this does not end. */
 const patienceMs = 2_000
 
 let active = -1

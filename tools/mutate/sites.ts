@@ -1,13 +1,13 @@
 /**
- * Places in a source file where one change makes a mutant, and what the change is.
+ * Positions in a source file where one change makes a mutant, and the change.
  *
- *   condition   `if (a < b)`        the comparison turned, the condition negated, `&&` and `||` swapped
- *   return      `return value`      returns nothing instead, or the other boolean
- *   constant    `limit = 10`        one more, the other boolean, a compared text emptied
- *   call        `this.#notify()`    the call left out
+ *   condition   `if (a < b)`        the comparison inverted, the condition negated, `&&` and `||` swapped
+ *   return      `return value`      returns undefined instead, or the other boolean
+ *   constant    `limit = 10`        one more, the other boolean, a compared string emptied
+ *   call        `this.#notify()`    the call removed
  *
- * Calls of loggers and assertions are left alone: without them a program does the same. So are types, imports, headers
- * and texts that only people read.
+ * Calls of loggers and assertions are skipped: a program behaves the same without them. So are types, imports, headers
+ * and texts for humans.
  */
 import ts from 'typescript'
 
@@ -17,7 +17,7 @@ export interface Site {
   readonly file: string
   readonly line: number
   readonly kind: MutationKind
-  /** Where the changed expression or statement stands in the text. */
+  /** The position of the changed expression or statement. */
   readonly start: number
   readonly end: number
   readonly original: string
@@ -80,7 +80,7 @@ function otherBoolean({ kind }: ts.Node): string | undefined {
   return kind === ts.SyntaxKind.FalseKeyword ? 'true' : undefined
 }
 
-/** A literal that is computed with, not a name, a type or a part of either. */
+/** A literal that is used in computations, not a name, a type or a part of either. */
 function isValue({ parent }: ts.Node): boolean {
   if (ts.isPropertyAssignment(parent) || ts.isEnumMember(parent) || ts.isPropertyDeclaration(parent)) return true
   return !ts.isLiteralTypeNode(parent) && !ts.isPropertyName(parent) && !ts.isPrefixUnaryExpression(parent)
@@ -104,7 +104,7 @@ function isLeftAlone(node: ts.Node): boolean {
   )
 }
 
-/** Mutants of one file that do not overlap, each behind a switch that a test run turns on. */
+/** Mutants of one file that do not overlap, each behind a switch for the test run. */
 export function withSwitches(text: string, sites: readonly (Site & { readonly id: number })[]): string {
   let changed = text
   for (const { id, start, end, original, mutated } of [...sites].sort((a, b) => b.start - a.start))

@@ -1,5 +1,5 @@
 /**
- * How tests run for tools/mutate: from the sources, with mutants behind switches in the files that the plan names.
+ * The vitest configuration of tools/mutate: from the sources, with mutants behind switches in the planned files.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ export default defineConfig({
     include: [...tests],
     runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
     environment: 'node',
-    // A test is repeated for every mutant it reaches: only one mutant has a limit of its own (runner.ts).
+    // A test is repeated for every mutant it reaches: only a single mutant has a time limit (runner.ts).
     testTimeout: 3_600_000,
     hookTimeout: 120_000,
     dangerouslyIgnoreUnhandledErrors: true,

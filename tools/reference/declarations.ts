@@ -1,7 +1,7 @@
 /**
- * One public name as the reference shows it: its signature, its sentences, its members.
+ * One public name in the reference: its signature, its sentences, its members.
  *
- * Everything comes from the declaration and its doc comment, so a page cannot say what the code does not.
+ * Everything comes from the declaration and its doc comment, so a page cannot contradict the code.
  */
 import ts from 'typescript'
 import { isImplementation, memberOf, signatureOf } from './signatures.ts'
@@ -17,7 +17,7 @@ export interface Documented {
   readonly parameters: readonly string[]
   readonly throws: readonly string[]
   readonly examples: readonly string[]
-  /** Names of this page whose members it has as well. */
+  /** Names of this page whose members it inherits. */
   readonly bases: readonly string[]
   readonly members: readonly Member[]
 }
@@ -27,14 +27,14 @@ export interface Member {
   readonly text: string
 }
 
-/** What is looked at for one page. */
+/** The context of one page. */
 interface PageContext {
   readonly checker: ts.TypeChecker
-  /** What the page has, by its symbol. */
+  /** The entries of the page, by symbol. */
   readonly exported: ReadonlyMap<ts.Symbol, string>
 }
 
-/** What a module exports, by name. */
+/** The exports of a module, by name. */
 export function documentedNames(source: ts.SourceFile, checker: ts.TypeChecker): Documented[] {
   const module = checker.getSymbolAtLocation(source)
   if (!module) return []
@@ -94,7 +94,7 @@ function isArrow(node: ts.Declaration | undefined): boolean {
   return initializer !== undefined && ts.isArrowFunction(initializer)
 }
 
-/** What it extends directly and the page has an entry for. */
+/** Its direct base types that have an entry on the page. */
 function basesOf({ declarations = [] }: ts.Symbol, { checker, exported }: PageContext): ts.Symbol[] {
   return declarations.flatMap((node) => {
     if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return []
@@ -109,7 +109,7 @@ function basesOf({ declarations = [] }: ts.Symbol, { checker, exported }: PageCo
   })
 }
 
-/** Its own, and those of what it extends and the page has no entry for. A class shows its own. */
+/** Its own members, and those of base types without an entry. A class shows its own. */
 function membersOf(symbol: ts.Symbol, bases: readonly ts.Symbol[], context: PageContext): Member[] {
   const own = (symbol.declarations ?? []).flatMap((node): ts.Declaration[] => {
     if (ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node)) return [...node.members]
@@ -153,7 +153,7 @@ function member(node: ts.Declaration, { checker }: PageContext): Member[] {
   return [{ signature: memberOf(node, checker), text: [docs, ...byDefault].filter(Boolean).join(' ') }]
 }
 
-/** Private members, brands, types that exist for the compiler only, and the name of an error. */
+/** Private members, brands, compiler-only types, and the name of an error. */
 function isHidden(node: ts.Declaration, name: ts.Node | undefined): boolean {
   const text = name?.getText() ?? ''
   if ((ts.isMethodDeclaration(node) || ts.isMethodSignature(node)) && isImplementation(node)) return true
@@ -163,7 +163,7 @@ function isHidden(node: ts.Declaration, name: ts.Node | undefined): boolean {
   return isBrand || isPrivate || isErrorName || text.startsWith('#') || text.startsWith("'~")
 }
 
-/** Constructors and call signatures have no name to ask the compiler about. */
+/** Constructors and call signatures have no name. */
 function commentOf(node: ts.Node): string {
   const comment = ts.getJSDocCommentsAndTags(node).find(ts.isJSDoc)?.comment
   return plain(ts.getTextOfJSDocComment(comment) ?? '')

@@ -1,7 +1,7 @@
 /**
- * The reference pages, made from doc comments: `node tools/run.mjs tools/reference/main.ts [--write]`.
+ * Generates the reference pages from doc comments: `node tools/run.mjs tools/reference/main.ts [--write]`.
  *
- * One page for each stable entry point, with signatures and sentences. A name that appears, goes or changes shows up in a
+ * One page per stable entry point, with signatures and sentences. A new, removed or changed name shows up in a
  * review as a changed line; tools/tidy.test.ts fails while a page is out of date.
  */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
@@ -69,7 +69,7 @@ function pageOf(specifier: string, header: string, names: readonly Documented[])
   return `${parts.join('\n\n')}\n`
 }
 
-/** A link to each name. Names that differ in case only share an anchor, so the later one gets a number. */
+/** A link to each name. Names that differ only in case share an anchor, so the later one gets a number. */
 function anchorsOf(names: readonly Documented[]): Map<Documented, string> {
   const seen = new Map<string, number>()
   return new Map(
@@ -114,12 +114,12 @@ function membersTable(members: Documented['members']): string {
   return `| Member | |\n|---|---|\n${rows.join('\n')}`
 }
 
-/** Text for a table: on one line, and no bar of it ends a cell. */
+/** Text for a table cell: on one line, with escaped bars. */
 function cell(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')
 }
 
-/** The header of an entry, without the frame of the comment and the name of the entry. */
+/** The header of an entry, without the comment markers and the name of the entry. */
 function headerOf(text: string): string {
   const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(text) ?? []
   return comment

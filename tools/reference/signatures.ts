@@ -1,7 +1,7 @@
 /**
- * Declarations as a reader wants them: no bodies, no modifiers, no default values, and lines that fit.
+ * Declarations for readers: no bodies, no modifiers, no default values, and lines that fit.
  *
- * Types come from the sources, printed by the compiler; a parameter that is taken apart gets a name.
+ * Types come from the sources, printed by the compiler; a destructured parameter gets a name.
  */
 import ts from 'typescript'
 
@@ -10,7 +10,7 @@ const columnsMax = 100
 
 type Callable = ts.SignatureDeclaration
 
-/** How one declaration of a name reads; empty for what a caller never sees. */
+/** The text of one declaration; empty for what callers never see. */
 export function signatureOf(node: ts.Declaration, checker: ts.TypeChecker): string {
   if (ts.isFunctionDeclaration(node))
     return isImplementation(node) ? '' : callSignature(`function ${node.name?.text ?? ''}`, node, checker)
@@ -19,7 +19,7 @@ export function signatureOf(node: ts.Declaration, checker: ts.TypeChecker): stri
   return ts.isVariableDeclaration(node) ? constantOf(node, checker) : ''
 }
 
-/** How a member of a class or an interface reads. */
+/** The text of a member of a class or an interface. */
 export function memberOf(node: ts.Declaration, checker: ts.TypeChecker): string {
   if (ts.isConstructorDeclaration(node)) {
     const name = ts.isClassDeclaration(node.parent) ? (node.parent.name?.text ?? '') : ''
@@ -34,7 +34,7 @@ export function memberOf(node: ts.Declaration, checker: ts.TypeChecker): string 
   return `${name}${typed.questionToken ? '?' : ''}: ${type}`
 }
 
-/** The body behind overloads: what callers see are the overloads. */
+/** The implementation of overloads: callers see only the overloads. */
 export function isImplementation(node: ts.FunctionLikeDeclaration | ts.MethodSignature): boolean {
   if (!('body' in node) || node.body === undefined) return false
   const siblings: readonly ts.Node[] = ts.isClassDeclaration(node.parent)
@@ -49,7 +49,7 @@ export function isImplementation(node: ts.FunctionLikeDeclaration | ts.MethodSig
   })
 }
 
-/** `interface ApplyOptions extends CreateOptions`; the members are in their table. A bare name says nothing. */
+/** `interface ApplyOptions extends CreateOptions`; the members are in their table. A bare name is omitted. */
 function headOf(node: ts.ClassDeclaration | ts.InterfaceDeclaration): string {
   const word = ts.isClassDeclaration(node) ? 'class' : 'interface'
   const clauses = (node.heritageClauses ?? []).map(
@@ -76,7 +76,7 @@ function aliasOf(node: ts.TypeAliasDeclaration, checker: ts.TypeChecker): string
   return ts.isFunctionTypeNode(node.type) ? callSignature(`${start} `, node.type, checker) : `${start}\n  ${text}`
 }
 
-/** A predicate that is written as an arrow reads as the function that it is; a kind says that it is one. */
+/** A predicate in arrow form is printed as a function; a kind says that it is one. */
 function constantOf(node: ts.VariableDeclaration, checker: ts.TypeChecker): string {
   const name = node.name.getText()
   if (node.initializer && ts.isArrowFunction(node.initializer) && !node.type)
@@ -124,7 +124,7 @@ function parametersOf(node: Callable, checker: ts.TypeChecker): string[] {
   })
 }
 
-/** A name for a parameter that the source takes apart: `kind` for a `Kind<T>`, otherwise `options`. */
+/** A name for a destructured parameter: `kind` for a `Kind<T>`, otherwise `options`. */
 function wordFor(type: ts.TypeNode | undefined): string {
   const name = type && ts.isTypeReferenceNode(type) ? type.typeName.getText() : 'Options'
   if (/Options$|^(?:Pick|Omit|Partial)$/.test(name)) return 'options'

@@ -1,8 +1,8 @@
 /**
- * Time and chance come from base only: no clock, timer or random call anywhere else.
+ * Time and randomness come only from base: no clock, timer or random call elsewhere.
  *
- * Under a simulated clock one direct call is enough to make a test wait, or fail one time in a
- * thousand. The type checker says what a name means, so a property called `Date` and a local
+ * With a simulated clock one direct call is enough to make a test wait, or fail one time in a
+ * thousand. The type checker resolves names, so a property called `Date` and a local
  * variable are fine, while `globalThis.Date`, an alias of `Math` or a destructured `now` are not.
  */
 import ts from 'typescript'
@@ -30,7 +30,7 @@ export function checkBans(house: House): Finding[] {
   return judged.flatMap((file) => [...bannedImports(file), ...bannedUses(file, checker)])
 }
 
-// Mutants make every mistake on purpose, this one too.
+// Mutants contain every mistake on purpose, this one too.
 function isJudged({ path }: HouseFile): boolean {
   return !path.startsWith('packages/mutants/') && /^packages\/[^/]+\/src\//.test(path) && layerOf(path) !== 'base'
 }
@@ -58,7 +58,7 @@ function bannedUses(file: HouseFile, checker: ts.TypeChecker): Finding[] {
   return findings
 }
 
-/** What a node that may be a banned name stands for. */
+/** The meaning of a node that may be a banned name. */
 function symbolOf(node: ts.Node, checker: ts.TypeChecker): ts.Symbol | undefined {
   if (ts.isBindingElement(node)) return destructured(node, checker)
   if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {
@@ -73,7 +73,7 @@ function symbolOf(node: ts.Node, checker: ts.TypeChecker): ts.Symbol | undefined
     : checker.getSymbolAtLocation(node)
 }
 
-/** `const { now } = performance` takes the banned thing under a name of its own. */
+/** `const { now } = performance` binds a banned function to a local name. */
 function destructured(node: ts.BindingElement, checker: ts.TypeChecker): ts.Symbol | undefined {
   const name = node.propertyName ?? node.name
   if (!ts.isObjectBindingPattern(node.parent) || !ts.isIdentifier(name) || !bannedNames.has(name.text)) return undefined
@@ -87,7 +87,7 @@ function isInType({ parent }: ts.Node): boolean {
   return ts.isTypeNode(parent) || ts.isQualifiedName(parent)
 }
 
-/** The banned place that a symbol was declared in, if it is one. */
+/** The banned place in which a symbol was declared, if any. */
 function homeOf(symbol: ts.Symbol, checker: ts.TypeChecker): string | undefined {
   const real = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
   return (real.declarations ?? [])

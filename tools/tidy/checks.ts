@@ -1,5 +1,5 @@
 /**
- * All tidy checks under one roof, for the test and for the command line.
+ * All tidy checks, for the test and for the command line.
  */
 import { checkBans } from './bans.ts'
 import { checkDeadExports } from './dead.ts'

@@ -15,7 +15,7 @@ interface Export {
   readonly node: ts.Node
 }
 
-/** For every export: who imports it, and under which names it is passed on. */
+/** For every export: its importers, and the names under which it is re-exported. */
 interface Uses {
   readonly importers: Map<string, HouseFile[]>
   readonly reexports: Map<string, string[]>
@@ -28,7 +28,7 @@ export function checkDeadExports(house: House): Finding[] {
   return [
     ...exports
       .filter((one) => !isAlive(one, uses, published))
-      .map(({ file, name, node }) => findingAt(file, node, `${name} is exported but nobody needs it`)),
+      .map(({ file, name, node }) => findingAt(file, node, `${name} is exported but not used`)),
     ...[...house.files.values()].filter(isJudged).flatMap(starExports),
   ]
 }
@@ -79,7 +79,7 @@ function noteUse(uses: Uses, file: HouseFile, { use, target, exports }: Resolved
   }
 }
 
-/** A star hides what is public: an index is written by hand. */
+/** A star hides what is public: an index lists its names. */
 function starExports(file: HouseFile): Finding[] {
   return importsOf(file)
     .filter(({ isReexport, names }) => isReexport && names === 'all')

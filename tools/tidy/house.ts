@@ -1,8 +1,8 @@
 /**
- * The files that the tidy checks look at, and how an import finds its file.
+ * The files for the tidy checks, and the resolution of imports.
  *
- * A house can be read from the disk or made of a few texts in memory: the checks cannot tell
- * the difference, so each can be shown a bad sample and must complain.
+ * A house can be read from the disk or built from a few texts in memory: the checks see no
+ * difference, so each can be tested with a bad sample.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { checkedFolders } from './rules.ts'
 
-/** One complaint. */
+/** One finding. */
 export interface Finding {
   readonly path: string
   readonly line: number
@@ -65,21 +65,21 @@ export function buildHouse(texts: ReadonlyMap<string, string>): House {
   return { files, manifests }
 }
 
-/** The folder that holds a file's package.json. */
+/** The folder with a file's package.json. */
 export function packageOf(house: House, path: string): string {
   let folder = folderOf(path)
   while (folder !== '' && !house.manifests.has(folder)) folder = folderOf(folder)
   return folder
 }
 
-/** The layer of a library file, '' for files directly in `src`; nothing for files elsewhere. */
+/** The layer of a library file, '' for files directly in `src`; undefined for files elsewhere. */
 export function layerOf(path: string): string | undefined {
   const inside = path.split(`${library}/src/`)[1]
   if (inside === undefined || !path.startsWith(library)) return undefined
   return inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : ''
 }
 
-/** The file that an import names, if it is one of ours. */
+/** The file of an import, if it is one of ours. */
 export function resolveImport(house: House, from: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(from), specifier))
   if (specifier.startsWith('#')) return `${packageOf(house, from)}/src/${specifier.slice(1)}/index.ts`
@@ -91,7 +91,7 @@ export function resolveImport(house: House, from: string, specifier: string): st
   return undefined
 }
 
-/** What a package publishes: import specifier to source file. */
+/** The exports of a package: import specifier to source file. */
 export function entryPoints(folder: string, manifest: Manifest): Map<string, string> {
   const entries = new Map<string, string>()
   for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
@@ -101,13 +101,13 @@ export function entryPoints(folder: string, manifest: Manifest): Map<string, str
   return entries
 }
 
-/** A finding at a place in a file. */
+/** A finding at a position in a file. */
 export function findingAt(file: HouseFile, node: ts.Node | number, message: string): Finding {
   const position = typeof node === 'number' ? node : node.getStart(file.source)
   return { path: file.path, line: file.source.getLineAndCharacterOfPosition(position).line + 1, message }
 }
 
-/** Visits a node and everything below it. */
+/** Visits a node and all its descendants. */
 export function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   look(node)
   ts.forEachChild(node, (child) => visit(child, look))

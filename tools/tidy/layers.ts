@@ -1,5 +1,5 @@
 /**
- * Who may import whom: layers point downward, apps use what is published, the judge sees little.
+ * Allowed imports: layers point downward, apps use only published entries, the conformance suite sees little.
  *
  * Types count as well: a type-only import ties two layers together just as much for a reader.
  */
@@ -23,7 +23,7 @@ export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
 }
 
-/** A folder of the library that is no layer, a file beside the layers, and a public entry that is more than a list. */
+/** A folder of the library that is no layer, a file next to the layers, or a public entry with more than re-exports. */
 function misplaced(file: HouseFile): Finding[] {
   const layer = layerOf(file.path)
   if (layer === undefined) return []
@@ -61,7 +61,7 @@ function libraryComplaint(house: House, path: string, specifier: string): string
   if (specifier.startsWith('#')) return crossing(layer, specifier.slice(1))
   if (specifier.startsWith('.') && layerOf(target ?? '') === 'public' && layer !== 'public')
     return 'a layer does not import a public entry: import the layer'
-  // An entry may pick one file out of a layer, where the layer's list would load too much.
+  // An entry may import one file of a layer if the index would load too much.
   if (specifier.startsWith('.') && layer === 'public') return undefined
   if (specifier.startsWith('.'))
     return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
@@ -84,7 +84,7 @@ function appComplaint(house: House, path: string, specifier: string): string | u
   const home = homeOf(house, path)
   if (specifier.startsWith('.')) {
     const target = resolveImport(house, path, specifier) ?? ''
-    // What is shown to people is also what is measured.
+    // The bench measures what the examples show.
     if (home === 'bench' && target.startsWith('examples/')) return undefined
     return target.startsWith(`${home}/`) ? undefined : `leaves ${home} by ${specifier}`
   }
@@ -103,19 +103,19 @@ function judgeSees(specifier: string): boolean {
   )
 }
 
-/** The folder that a file's relative imports stay in. */
+/** The folder that the relative imports of a file must stay in. */
 function homeOf(house: House, path: string): string {
   const home = packageOf(house, path)
   if (home !== '') return home
   return path.startsWith('examples/') ? path.split('/').slice(0, 2).join('/') : (path.split('/')[0] ?? '')
 }
 
-/** Tests may use whatever the repository installs for development. */
+/** Tests may use all development dependencies of the repository. */
 function isTestPackage(house: House, specifier: string): boolean {
   return packageName(specifier) in (house.manifests.get('')?.devDependencies ?? {})
 }
 
-/** Tools and examples have no package.json of their own, so they use what the repository installs. */
+/** Tools and examples have no package.json, so they use the dependencies of the repository. */
 function undeclared(house: House, path: string, specifier: string): string | undefined {
   const name = packageName(specifier)
   const home = packageOf(house, path)

@@ -1,7 +1,7 @@
 /**
- * Files that are a paragraph of another file: exactly one file imports them, and they have no test of their own.
+ * Files that belong into another file: exactly one file imports them, and they have no test of their own.
  *
- * Such a file costs a header, an import list and a jump, and gives nothing back. It stays apart when the two together
+ * Such a file costs a header, an import list and a jump, and gains nothing. It stays separate when the two together
  * would be too long, when it is loaded on demand, or when rules.ts gives a reason.
  */
 import { posix } from 'node:path'
@@ -29,7 +29,7 @@ function isCandidate(house: House, { path, isTest, isFixture }: HouseFile): bool
   return !house.files.has(path.replace(/\.ts$/, '.test.ts'))
 }
 
-/** Who imports a file: tests, fixtures and the list of a layer do not count. A file of another layer comes through the list. */
+/** The importers of a file, without tests, fixtures and the index of a layer. Other layers import through the index. */
 function importersOf(house: House): Map<string, Set<string>> {
   const importers = new Map<string, Set<string>>()
   for (const file of house.files.values()) {

@@ -1,8 +1,8 @@
 /**
- * Public names earn their place: each is used by a guide, an example or a test beside the entry, and each name of the
- * root entry has a doc comment with an example.
+ * Every public name must be used by a guide, an example or a test next to the entry, and each name of the
+ * root entry needs a doc comment with an example.
  *
- * Only stable entries count. Without this check a list of exports grows with every layer, and every name is a promise.
+ * Only stable entries count. Without this check the exports grow with every layer, and every name is a promise.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ function exportedNames({ source }: HouseFile): [string, ts.Node][] {
   })
 }
 
-/** `evenkeel/client Client` for every import in examples, in tests beside the entries, and in programs of the docs. */
+/** `evenkeel/client Client` for every import in examples, in tests next to the entries, and in programs of the docs. */
 function usedNames(house: House): Set<string> {
   const used = new Set<string>()
   const note = (specifier: string, names: Iterable<string>): void => {

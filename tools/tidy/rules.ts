@@ -1,16 +1,16 @@
 /**
- * The house rules as data: sizes, names, layers, and who may import what.
+ * The house rules as data: sizes, names, layers, and allowed imports.
  *
- * Change a rule here and say why on a page of docs/decisions (docs/decisions/layout.md explains the numbers).
+ * Explain every change of a rule in docs/decisions (docs/decisions/layout.md explains the numbers).
  */
 
-/** Sizes. Lines count everything between the first and the last one, comments too. */
+/** Sizes. Lines include comments. */
 export const limits = {
   fileLines: 400,
   /** Tests, fixtures and tables of cases: the formatter gives each entry of a table its own lines. */
   caseLines: 800,
   functionLines: 60,
-  /** One test of a longer story, or one case. */
+  /** One long test, or one case. */
   caseFunctionLines: 100,
   parameters: 3,
   folderFiles: 40,
@@ -18,7 +18,7 @@ export const limits = {
   folderDepth: 3,
 } as const
 
-/** Files that consist of cases: they are as long as the list is. */
+/** Files of cases: their length depends on the list. */
 export const caseFiles = /\.(?:test|fixture)\.ts$|^packages\/conformance\/src\/.*\/cases\/|^tools\/tidy\/samples\.ts$/
 
 /** The layers of the library, lowest first, each with the layers it may import. */
@@ -84,7 +84,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The package of the built-in kinds stands between two layers: it sees api through one entry, and only server uses it. */
+/** The package of the built-in kinds is between two layers: it imports api through one entry; only server uses it. */
 export const builtinsPackage = {
   home: 'packages/builtins',
   name: '@evenkeel/builtins',
@@ -92,7 +92,7 @@ export const builtinsPackage = {
   usedBy: 'server',
 } as const
 
-/** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */
+/** The parts of the library that the conformance suite may use. */
 export const judgeImports: readonly string[] = [
   '@evenkeel/cel',
   'evenkeel',
@@ -104,22 +104,22 @@ export const judgeImports: readonly string[] = [
   'evenkeel/unstable/cache',
 ]
 
-/** Published cases that the judge runs. */
+/** Published cases that the conformance suite runs. */
 export const judgeData: readonly string[] = ['@bufbuild/cel-spec']
 
-/** Clients that the judge tries on a server; they see it as anybody does. */
+/** Clients that the conformance suite tests; they use the published package. */
 export const judgedClients: readonly string[] = ['@kubernetes/client-node', 'client-node-2', 'kubernetes-fluent-client']
 
-/** Folders whose files are checked. */
+/** The checked folders. */
 export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']
 
-/** Names that say nothing about what is inside. */
+/** Names that say nothing about the content. */
 export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
 
-/** The same for files: a folder `report/` may hold reports, a file `report.ts` is one of five. */
+/** The same for files: a folder `report/` may contain reports, a file `report.ts` is too vague. */
 export const emptyFileNames = /^(?:options|view|report)$/
 
-/** Files whose default export another tool asks for. */
+/** Files whose default export another tool requires. */
 export const defaultExports: readonly string[] = [
   'tools/test-counter.mjs',
   'tools/mutate/runner.ts',
@@ -133,8 +133,8 @@ export const computedImports: readonly string[] = [
 ]
 
 /**
- * Files that only one other file imports and that stay files of their own, each with the reason. A file with a test of
- * its own needs no entry, and neither does one that would not fit into its importer.
+ * Files with only one importer that stay separate, each with the reason. A file with its own
+ * test needs no entry, and neither does one that would not fit into its importer.
  */
 export const ownReason: readonly (readonly [file: RegExp, reason: string])[] = [
   [/^packages\/builtins\/src\/(?:[a-z]+\/)?[a-z-]+\.ts$/, 'one file per family of kinds; a table lists them'],

@@ -1,8 +1,8 @@
 /**
- * Bad samples: a few lines for every rule, and what the check must say about them.
+ * Bad samples: a few lines for every rule, and the expected finding.
  *
- * A check that cannot fail is worthless, so each is shown something wrong. The good samples
- * below look alike but are right: a check that shouts at them would be switched off soon.
+ * A check that cannot fail is worthless, so each gets a wrong sample. The good samples
+ * below look similar but are correct: a check with false alarms would soon be disabled.
  */
 import { limits } from './rules.ts'
 
@@ -12,7 +12,7 @@ export interface Sample {
   readonly check: CheckName
   readonly path: string
   readonly text: string
-  /** What the finding says; nothing for a good sample. */
+  /** The text of the finding; absent for a good sample. */
   readonly says?: RegExp
   /** Other files of the house. */
   readonly beside?: Readonly<Record<string, string>>
@@ -400,7 +400,7 @@ function ban(expression: string, index: number): Sample {
 }
 
 const deadSamples: readonly Sample[] = [
-  { check: 'dead', path: `${src}/api/alone.ts`, text: line, says: /a is exported but nobody needs it/ },
+  { check: 'dead', path: `${src}/api/alone.ts`, text: line, says: /a is exported but not used/ },
   {
     check: 'dead',
     path: `${src}/api/tested.ts`,
@@ -412,7 +412,7 @@ const deadSamples: readonly Sample[] = [
     path: `${src}/plane/listed.ts`,
     text: line,
     beside: { [`${src}/plane/index.ts`]: "export { a } from './listed.ts'" },
-    says: /nobody needs it/,
+    says: /exported but not used/,
   },
   {
     check: 'dead',
@@ -421,7 +421,7 @@ const deadSamples: readonly Sample[] = [
     beside: { [`${src}/api/star.ts`]: line },
     says: /instead of a star/,
   },
-  { check: 'dead', path: `${src}/api/one.fixture.ts`, text: line, says: /nobody needs it/ },
+  { check: 'dead', path: `${src}/api/one.fixture.ts`, text: line, says: /exported but not used/ },
   {
     check: 'dead',
     path: `${src}/api/used.ts`,
@@ -454,7 +454,7 @@ const deadSamples: readonly Sample[] = [
   },
 ]
 
-/** For the walk the text is the page, and the file beside it is what exists. */
+/** For the walk the text is the page, and the other file is the one that exists. */
 const walkSamples: readonly Sample[] = [
   { check: 'walk', path: 'docs/walk.md', text: '| 1 | `server/gone.ts` |', says: /does not exist/ },
   {

@@ -1,5 +1,5 @@
 /**
- * Names and shape of files: kebab-case, a header, nothing that types cannot be erased from.
+ * Names and structure of files: kebab-case, a header, only erasable TypeScript syntax.
  */
 import { posix } from 'node:path'
 import ts from 'typescript'
@@ -35,7 +35,7 @@ function checkHeader(file: HouseFile): Finding[] {
     : [findingAt(file, 0, 'the file does not begin with a header comment')]
 }
 
-/** A note to do something later carries an issue number; in strings the word is only a word. */
+/** A note to do something later needs an issue number; in strings the word is only a word. */
 function checkNotes(file: HouseFile): Finding[] {
   return [...file.source.text.matchAll(/\bTODO\b(?!\s*\(?#\d+)/g)]
     .filter(({ index }) => !isInLiteral(file.source, index))

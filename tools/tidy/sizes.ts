@@ -1,12 +1,12 @@
 /**
- * How long files and functions are, how many parameters they take, how full folders are.
+ * The length of files and functions, the number of parameters, and the size of folders.
  */
 import { posix } from 'node:path'
 import ts from 'typescript'
 import { findingAt, visit, type Finding, type House, type HouseFile } from './house.ts'
 import { caseFiles, limits } from './rules.ts'
 
-/** The largest of each, for the report: what there is, and where. */
+/** The largest of each, for the report: size and position. */
 export interface Measure {
   readonly size: number
   readonly what: string
@@ -90,7 +90,7 @@ function hasBody(node: ts.SignatureDeclaration): boolean {
   return 'body' in node && node.body !== undefined
 }
 
-/** The function of a `describe` only groups tests: it is as long as they are. */
+/** The function of a `describe` only groups tests: its length does not count. */
 function isGroup({ parent }: ts.Node): boolean {
   return ts.isCallExpression(parent) && /^describe\b/.test(parent.expression.getText())
 }
@@ -114,7 +114,7 @@ function nameOf(node: ts.SignatureDeclaration): string {
     : 'a nameless function'
 }
 
-/** Source files per folder; tests and fixtures lie beside what they test and do not count. */
+/** Source files per folder; tests and fixtures do not count. */
 function foldersOf(files: readonly HouseFile[]): Measure[] {
   const folders = new Map<string, number>()
   for (const { path, isTest, isFixture } of files) {

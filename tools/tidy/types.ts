@@ -1,8 +1,8 @@
 /**
  * A type checker over the files of a house.
  *
- * Only our own files and Node's types are loaded: other packages stay unresolved, which the
- * checks do not mind and which makes this several times faster than a full compile.
+ * Only our own files and the types of Node are loaded: other packages stay unresolved, which is
+ * fine for the checks and several times faster than a full compile.
  */
 import { existsSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
@@ -24,7 +24,7 @@ const options: ts.CompilerOptions = {
 /** Files of Node and of the language: they are the same for every house. */
 const foreign = new Map<string, ts.SourceFile | undefined>()
 
-/** Makes a checker for the files that `wanted` picks. */
+/** Creates a checker for the files that `wanted` selects. */
 export function typesOf(house: House, wanted: (path: string) => boolean): ts.TypeChecker {
   const host = ts.createCompilerHost(options)
   const readForeign = host.getSourceFile.bind(host)
@@ -49,7 +49,7 @@ function toModule(house: House, specifier: string, containing: string): ts.Resol
   return { resolvedFileName: join(root, path), extension: posix.extname(path), isExternalLibraryImport: false }
 }
 
-/** Declaration files that name each other. */
+/** Declaration files that refer to each other. */
 function foreignModule(specifier: string, containing: string): ts.ResolvedModuleFull | undefined {
   return ts.resolveModuleName(specifier, containing, options, ts.sys).resolvedModule
 }

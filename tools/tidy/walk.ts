@@ -1,8 +1,8 @@
 /**
  * Compares docs/walk.md with the files it names.
  *
- * A newcomer trusts that page, so it may name no file that is gone, and it must stop calling a
- * room planned on the day its file appears.
+ * A newcomer trusts that page, so it must not name a missing file, and it must not call a
+ * file planned that exists.
  */
 import { layerOf, library, type Finding, type House } from './house.ts'
 
@@ -32,7 +32,7 @@ function complaint(house: House, path: string, isPlanned: boolean): string | und
   return undefined
 }
 
-/** A header that gives a room number gives that of its row. */
+/** A room number in a header must match that of its row. */
 function otherRoom(house: House, path: string, room: string | undefined): string | undefined {
   const header = house.files.get(`${library}/src/${path}`)?.source.text.split('*/')[0] ?? ''
   const said = /\bRoom (\d+)\b/.exec(header)?.[1]

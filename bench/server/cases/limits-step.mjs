@@ -1,7 +1,7 @@
 /**
- * A TLS server that does nothing but write bytes it has, as fast as they are taken: what no server can beat here.
+ * A TLS server that only writes prepared bytes as fast as the client reads: the upper bound for any server here.
  *
- * A client says what it wants by one byte: `w` for pieces of a watch without end, `l` for one list. Prints its port
+ * A client selects with one byte: `w` for an endless watch, `l` for one list. Prints its port
  * and certificate as JSON; ends with its input.
  */
 // @ts-check
@@ -10,7 +10,7 @@ import { issueServerCertificate, makeAuthority } from 'evenkeel/unstable/wire'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 
 const [eventBytes = 0, listBytes = 0] = process.argv.slice(2).map(Number)
-/** Events that are written at once: joining more gains nothing. */
+/** Events per write: larger writes gain nothing. */
 const joined = 16
 const piece = Buffer.alloc(eventBytes * joined, 'event of a watch, made once ')
 const list = Buffer.alloc(listBytes, 'object of a list, made once ')

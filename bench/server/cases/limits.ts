@@ -1,7 +1,7 @@
 /**
- * What is possible at all here: a bare TLS server that writes ready-made bytes, and a client that only counts them.
+ * The upper bound on this machine: a bare TLS server that writes prepared bytes, and a client that only counts them.
  *
- * Both are Node, one process each, as in the other cases, and neither is tuned: about as much as a server in this shape
+ * Both are Node, one process each, as in the other cases, and neither is tuned: about as much as a server of this kind
  * can deliver, whatever it does inside. A goal far beyond these figures is out of reach on this machine.
  */
 import { spawn } from 'node:child_process'
@@ -77,7 +77,7 @@ async function open({ port, caPem }: Bare): Promise<TLSSocket> {
   return socket
 }
 
-/** The best of some lists one after the other on a warm connection. */
+/** The best of several sequential lists on a warm connection. */
 async function timeList(bare: Bare): Promise<number> {
   const socket = await open(bare)
   const times: number[] = []

@@ -1,11 +1,11 @@
 /**
  * Whole collections: the time to list one, and the memory that each of its objects takes.
  *
- * A list is asked for as it is, and once more the way clients written in Go ask, who take a compressed answer where
- * the server likes to give one.
+ * A list is requested without compression, and once more like Go clients do, which accept a compressed response if
+ * the server offers one.
  *
- * Memory is what a server's processes grew by while the collection was made, so it counts everything: indexes,
- * history, and whatever the garbage collector has not given back.
+ * Memory is the growth of the server's processes while the collection was created, so it counts everything: indexes,
+ * history, and memory that the garbage collector has not returned.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { rssBytesOf } from '../process-usage.ts'
@@ -15,7 +15,7 @@ import type { Pair, Reading, Side } from '../race.ts'
 import type { Stage } from './stage.ts'
 import { countObjects, ensureNamespaces } from '../target.ts'
 
-/** Bytes per object by side and size; a collection that was there before the run has none. */
+/** Bytes per object by side and size; undefined for a collection from before the run. */
 type Growth = Map<string, { size: number; bytes: number }[]>
 
 const memoryName = 'memory per object'
@@ -42,7 +42,7 @@ function readingsOf(size: number, gzip: boolean): Reading[] {
   ]
 }
 
-/** The peer only takes part where its collection is made. */
+/** The peer takes part only if its collection is created. */
 function pairsFor({ pairs, plan }: Stage, size: number): readonly Pair[] {
   return size <= plan.peerListMax
     ? pairs
@@ -76,7 +76,7 @@ async function timeLists(
   printPairs(pairs, readings, { results, print })
 }
 
-/** Makes the collection, or what is missing of it: an earlier run may have left it. */
+/** Creates the collection, or its missing part: an earlier run may have left some. */
 async function fill(
   { generator, plan, run }: Stage,
   { side, size, growth }: { side: Side; size: number; growth: Growth },
@@ -105,7 +105,7 @@ async function fill(
   growth.set(sideKey(side), [...(growth.get(sideKey(side)) ?? []), { size, bytes: (after - before) / size }])
 }
 
-/** Of one size, or without it of the largest that each side has. */
+/** Of one size, or by default of the largest that each side has. */
 function printMemory(
   { print }: Stage,
   { suffix, ours, peer, whyNoPeer = noPeer }: Pair,

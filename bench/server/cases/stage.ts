@@ -1,5 +1,5 @@
 /**
- * What every group of cases works with.
+ * The shared context of the cases.
  */
 import type { Print } from '../../print.ts'
 import type { Generator } from '../load/generator.ts'
@@ -13,11 +13,11 @@ export interface Stage {
   readonly rounds: number
   /** Distinguishes the objects of this run from those of another on the same peer. */
   readonly run: string
-  /** Whether a case was asked for. */
+  /** Whether a case is selected. */
   wants(name: string): boolean
-  /** Prints figures that were asked for. */
+  /** Prints the selected figures. */
   readonly print: Print
 }
 
-/** Where the objects of each group live. */
+/** The namespace of each group. */
 export const namespaces = { requests: 'bench-requests', watch: 'bench-watch' } as const

@@ -1,7 +1,7 @@
 /**
- * How long the built package takes to start a server in this process, until the server has answered a first request.
+ * The time that the built package needs to start a server in this process, up to the first response.
  *
- * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is timed.
+ * Plain JavaScript: without stripping or compiling, only the package itself is timed.
  */
 // @ts-check
 const importedFrom = performance.now()
@@ -22,7 +22,7 @@ async function timeStart() {
     signal: new AbortController().signal,
   })
   const ms = performance.now() - startedAt
-  if (status !== 200) throw new Error(`the first request was answered with ${status}`)
+  if (status !== 200) throw new Error(`the first request returned ${status}`)
   await server.stop()
   return ms
 }

@@ -1,5 +1,5 @@
 /**
- * How long until our server is ready, as a process and in process, and what it holds while nothing happens.
+ * The time until our server is ready, as a process and in process, and its memory when idle.
  */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
@@ -30,7 +30,7 @@ export async function startBench(options: StartOptions): Promise<void> {
   if (options.wants('start in process')) await inProcessBench(options)
 }
 
-/** The first start in a folder also makes keys and certificates; every later one is `start process`. */
+/** The first start in a folder also creates keys and certificates; every later one is `start process`. */
 async function processBench({ folder, peer, plan, rounds, print }: StartOptions): Promise<void> {
   const [first, later, rss]: [number[], number[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {

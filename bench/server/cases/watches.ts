@@ -11,7 +11,7 @@ import { namespaces } from './stage.ts'
 import type { Stage } from './stage.ts'
 
 const cutOff = /ended a watch|closed a connection|not a new object/
-/** Events that watchers may be behind for each writer, on average. */
+/** The average number of events that watchers may be behind, per writer. */
 const lagPerWriter = 6
 
 export async function watchBench(stage: Stage): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Requests and lists: on every connection one after the other, each as soon as the one before is answered.
+ * Requests and lists: one after the other on every connection, each right after the previous response.
  */
 import { gunzipSync } from 'node:zlib'
 import { collectionPath } from '../objects.ts'
@@ -13,7 +13,7 @@ import { requestText } from './template.ts'
 const handshakesMax = 32
 const gzipMagic = 0x1f8b
 
-/** Decides whether there is another turn, and records how long each one took. */
+/** Decides whether there is another turn, and records the duration of each. */
 export interface Turns extends Pick<Meter, 'begin' | 'end'> {
   /** Whether the turn must wait; then it is called later. */
   hold?(turn: () => void): boolean
@@ -35,7 +35,7 @@ export async function runRequests(job: RequestsJob): Promise<LoadResult> {
   }
 }
 
-/** The first list is looked at and not counted; the others must be about as long. */
+/** The first list is checked and not counted; the others must have a similar length. */
 export async function runLists({
   place: { address, kind, namespace, processIds },
   items,
@@ -66,7 +66,7 @@ export async function runLists({
   }
 }
 
-/** Resolves when every connection has had its last turn; rejects with the first wrong answer. */
+/** Resolves after the last turn of every connection; rejects with the first wrong response. */
 export async function driveAll(
   connections: readonly Connection[],
   steps: readonly Step[],
@@ -75,7 +75,7 @@ export async function driveAll(
   await Promise.all(connections.map((connection, index) => drive(connection, steps[index] as Step, turns)))
 }
 
-/** A few at a time: a thousand handshakes at once would only time out. */
+/** A few at a time: a thousand concurrent handshakes would time out. */
 export async function openConnections(address: Address, count: number): Promise<Connection[]> {
   const opened: Connection[] = []
   try {
@@ -92,7 +92,7 @@ export async function openConnections(address: Address, count: number): Promise<
   }
 }
 
-/** Callbacks instead of promises, so that what is measured is the server. */
+/** Callbacks instead of promises, so that the measurement shows the server. */
 function drive(connection: Connection, step: Step, turns: Turns): Promise<void> {
   return new Promise((done, failed) => {
     const turn = (): void => {
@@ -117,5 +117,5 @@ function expectItems(body: Buffer | undefined, items: number): void {
   const bytes = body ?? Buffer.from('{}')
   const plain = bytes.readUInt16BE() === gzipMagic ? gunzipSync(bytes) : bytes
   const list = JSON.parse(plain.toString('utf8')) as { items?: unknown[] }
-  if (list.items?.length !== items) throw new Error(`a list of ${list.items?.length} objects, not ${items}`)
+  if (list.items?.length !== items) throw new Error(`expected a list of ${items} objects, got ${list.items?.length}`)
 }

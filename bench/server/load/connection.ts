@@ -1,7 +1,7 @@
 /**
  * One connection to a server, with one request in flight at a time.
  *
- * All connections of the process read into one buffer: what they read is looked at before the next one reads.
+ * All connections of the process share one read buffer: each read is processed before the next one.
  */
 import net from 'node:net'
 import tls from 'node:tls'
@@ -9,17 +9,17 @@ import type { Address } from './jobs.ts'
 import { ResponseReader } from './response-reader.ts'
 import type { ResponseSink } from './response-reader.ts'
 
-/** A response in whole. The same object is used again for the next one. */
+/** A complete response. The same object is reused for the next one. */
 export interface Response {
   status: number
   bodyBytes: number
-  /** Present when it was asked for. */
+  /** Present on request. */
   body: Buffer | undefined
 }
 
 export interface AskOptions {
   /**
-   * Whether the body is wanted and not only its length.
+   * Keep the body and not only its length.
    *
    * @default false
    */
@@ -33,7 +33,7 @@ const noSink: ResponseSink = {
   head: () => undefined,
   body: () => undefined,
   end: () => {
-    throw new Error('a response that nobody asked for')
+    throw new Error('received a response without a request')
   },
 }
 
@@ -87,7 +87,7 @@ export class Connection {
     })
   }
 
-  /** Calls back from inside the read, with no promise in between. */
+  /** Calls back inside the read, without a promise. */
   send(bytes: Buffer, { keepBody = false }: AskOptions, answered: Answered): void {
     this.#sink = this.#collect
     this.#pieces = keepBody ? [] : undefined
@@ -102,7 +102,7 @@ export class Connection {
     })
   }
 
-  /** For a response that does not end by itself. */
+  /** For an endless response. */
   stream(text: string, sink: ResponseSink): void {
     this.#sink = sink
     this.#socket.write(text, 'latin1')

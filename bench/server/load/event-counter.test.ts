@@ -30,11 +30,11 @@ function count(pieces: readonly string[]): { events: number; seen: number[]; ope
 describe('EventCounter', () => {
   const text = event('run-0000000001') + event('run-0000000002') + event('other-0000000003')
 
-  test('counts events and reads the numbers of those that it knows', () => {
+  test('counts events and reads the numbers of known objects', () => {
     expect(count([text])).toEqual({ events: 3, seen: [1, 2], opened: 1 })
   })
 
-  test('counts the same wherever the stream is cut, and only misses a name that is cut', () => {
+  test('counts the same for any chunks, and misses only a name that is split', () => {
     for (let place = 0; place <= text.length; place++) {
       const { events, seen } = count([text.slice(0, place), text.slice(place)])
       expect(events).toBe(3)
@@ -42,12 +42,12 @@ describe('EventCounter', () => {
     }
   })
 
-  test('refuses events that are not about a new object', () => {
+  test('rejects events other than ADDED', () => {
     expect(() => count([event('run-0000000001') + event('', 'ERROR')])).toThrow('not a new object')
     expect(() => count([event('run-0000000001'), event('', 'BOOKMARK')])).toThrow('not a new object')
   })
 
-  test('refuses a watch that was not accepted, and one that ends', () => {
+  test('rejects a failed watch and one that ends', () => {
     const counter = new EventCounter({ opened: () => undefined, counted: () => undefined })
     expect(() => {
       counter.head(410)

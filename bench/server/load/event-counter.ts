@@ -1,21 +1,21 @@
 /**
- * Counts the events of a watch by their newlines, and on some watches looks at which object each is about.
+ * Counts the events of a watch by their newlines, and on some watches reads the object name of each.
  */
 import type { ResponseSink } from './response-reader.ts'
 
 export interface EventCounterOptions {
-  /** The watch has begun. */
+  /** The watch has started. */
   opened(): void
-  /** So many more events have been read. */
+  /** Called with the number of new events. */
   counted(events: number): void
-  /** What the names of the objects begin with; the rest is their number. Absent: names are not looked at. */
+  /** The prefix of the object names; the rest is their number. Absent: names are not read. */
   readonly namePrefix?: string
   seen?(number: number): void
 }
 
 const newline = 0x0a
 const numberDigits = 10
-/** Where the type of an event stands in its line, and how the only one that is expected begins. */
+/** The position of the type in the line of an event, and the start of the only expected type. */
 const typeOffset = '{"type":"'.length
 const added = 'A'.charCodeAt(0)
 
@@ -31,7 +31,7 @@ export class EventCounter implements ResponseSink {
   }
 
   head(status: number): void {
-    if (status !== 200) throw new Error(`a watch was answered with status ${status}`)
+    if (status !== 200) throw new Error(`a watch returned status ${status}`)
     this.#options.opened()
   }
 
@@ -54,7 +54,7 @@ export class EventCounter implements ResponseSink {
     throw new Error(`the server ended a watch after ${this.#events} events`)
   }
 
-  /** A name that two pieces share is missed, which a sample can bear. */
+  /** Misses a name that is split between two chunks, which is acceptable for a sample. */
   #look(piece: Buffer, mark: Buffer): void {
     for (let at = piece.indexOf(mark); at >= 0; at = piece.indexOf(mark, at + mark.length)) {
       const digits = piece.toString('latin1', at + mark.length, at + mark.length + numberDigits)
@@ -63,7 +63,7 @@ export class EventCounter implements ResponseSink {
   }
 }
 
-/** An error or a bookmark would be a line as well, but no event. */
+/** An error or a bookmark is a line as well, but not an event. */
 function expectAdded(bytes: Buffer, line: number, end: number): void {
   if (line + typeOffset < end && bytes[line + typeOffset] !== added)
     throw new Error(`not a new object: ${bytes.toString('utf8', line, Math.min(end, line + 300))}`)

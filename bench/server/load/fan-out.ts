@@ -1,8 +1,8 @@
 /**
  * Many watchers of one namespace while objects are created in it: how many events arrive per second, and how late.
  *
- * Writers wait while the watchers are far behind on average: a server may cut off a slow reader, and here it is the
- * reader that is slow. The latency is that of a few watchers, from sending the request to having read the event.
+ * Writers wait while the watchers are far behind on average: a server may disconnect a slow reader, and here the
+ * reader is slow. The latency is that of a few watchers, from sending the request to reading the event.
  */
 import { collectionPath } from '../objects.ts'
 import { driveAll, openConnections } from './closed-loop.ts'
@@ -48,7 +48,7 @@ async function measure(
   return fanOut.result()
 }
 
-/** Where watches start: after everything that is there. */
+/** The start of the watches: after all existing objects. */
 async function currentVersion(
   { place: { address, kind, namespace } }: WatchJob,
   connection: Connection,
@@ -62,7 +62,7 @@ async function currentVersion(
   return metadata.resourceVersion
 }
 
-/** The state of one measurement: what was written, what has arrived, who waits. */
+/** The state of one measurement: writes, received events, and waiting writers. */
 class FanOut {
   readonly sequence: Sequence = { next: 0 }
   /** Rejects when a watch is lost; never resolves. */
@@ -123,12 +123,12 @@ class FanOut {
     })
   }
 
-  /** The time counts from here. */
+  /** Starts the measured time. */
   begin(): void {
     this.#meter = this.#newMeter()
   }
 
-  /** Resolves when every watcher has had every event. */
+  /** Resolves when every watcher has received every event. */
   delivered(): Promise<void> {
     this.#isWritten = true
     return new Promise((done) => {
@@ -165,7 +165,7 @@ class FanOut {
     if (this.#isWritten && this.#arrived >= this.sequence.next * this.#job.watchers) this.#finish()
   }
 
-  /** How many events watchers have yet to read, on average. */
+  /** How many events watchers still have to read, on average. */
   #lag(): number {
     return this.sequence.next - this.#arrived / this.#job.watchers
   }

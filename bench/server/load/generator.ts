@@ -1,5 +1,5 @@
 /**
- * The load generator as its parent sees it: a process of its own, so that making load and being measured share nothing.
+ * The parent side of the load generator: a separate process, so that load and measured server share nothing.
  */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -11,15 +11,15 @@ const script = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
 export interface GeneratorOptions {
   /**
-   * How long one job may take, all in all.
+   * The time limit of one job.
    *
    * @default 900_000
    */
   jobMsMax?: number
   /**
-   * What Node is started with.
+   * The flags of Node.
    *
-   * @default what this process was started with
+   * @default the flags of this process
    */
   execArgv?: readonly string[]
 }

@@ -1,5 +1,5 @@
 /**
- * What the load generator can be asked to do, and what it answers. Everything here travels between processes as JSON.
+ * The jobs and results of the load generator. Everything here is sent between processes as JSON.
  */
 import type { KindName } from '../objects.ts'
 
@@ -7,7 +7,7 @@ import type { KindName } from '../objects.ts'
 export interface Address {
   readonly url: string
   readonly token: string
-  /** Whom to trust, in PEM; without it any certificate will do. */
+  /** The trusted CA in PEM; without it any certificate is accepted. */
   readonly caPem?: string
 }
 
@@ -21,19 +21,19 @@ export interface Place {
 
 export type Operation = 'create' | 'get' | 'update' | 'merge patch' | 'strategic patch' | 'ssa'
 
-/** How long a measurement may take: whichever comes first. */
+/** The limits of a measurement: whichever comes first. */
 export interface Bounds {
   readonly durationMs: number
   readonly countMax: number
   /**
-   * Time before anything is measured.
+   * The warm-up time.
    *
    * @default 0
    */
   readonly warmMs?: number
 }
 
-/** One request in flight on each connection, the next one as soon as it is answered. */
+/** One request in flight on each connection, the next one right after the response. */
 export interface RequestsJob {
   readonly type: 'requests'
   readonly place: Place
@@ -44,18 +44,18 @@ export interface RequestsJob {
   readonly bounds: Bounds
 }
 
-/** The whole collection, again and again on one connection. */
+/** The whole collection, repeatedly on one connection. */
 export interface ListJob {
   readonly type: 'list'
   readonly place: Place
-  /** How many objects must be in it. */
+  /** The expected number of objects. */
   readonly items: number
-  /** Whether the answer may be compressed, as clients written in Go always say. */
+  /** Whether the response may be compressed, as in Go clients. */
   readonly gzip: boolean
   readonly bounds: Bounds
 }
 
-/** Many watch one namespace while some create objects in it. */
+/** Many watchers of one namespace while writers create objects in it. */
 export interface WatchJob {
   readonly type: 'watch'
   readonly place: Place
@@ -70,14 +70,14 @@ export interface WatchJob {
 export type Job = RequestsJob | ListJob | WatchJob
 
 export interface LoadResult {
-  /** Requests, or events delivered to all watchers together. */
+  /** Requests, or events delivered to all watchers in total. */
   readonly count: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** CPU time of the server's processes for each counted thing; NaN when it cannot be known. */
+  /** CPU time of the server's processes per counted operation; NaN when unknown. */
   readonly serverCpuUs: number
-  /** How busy the generator was, 1 for one whole core: near 1, it is the generator that was measured. */
+  /** The load of the generator, 1 for one whole core: near 1, the generator was the bottleneck. */
   readonly generatorBusy: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Durations, kept without allocating for each, and their percentiles.
+ * Durations, stored without an allocation for each, and their percentiles.
  */
 
 export class Latencies {
@@ -19,7 +19,7 @@ export class Latencies {
     this.#values[this.#count++] = ms
   }
 
-  /** The smallest duration that this share of all (0.99 for p99) does not exceed; NaN when there is none. */
+  /** The smallest duration that this share of all (0.99 for p99) does not exceed; NaN without durations. */
   percentiles(...shares: readonly number[]): number[] {
     const sorted = this.#values.slice(0, this.#count).sort()
     return shares.map((share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN)

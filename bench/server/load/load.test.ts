@@ -41,7 +41,7 @@ function watchJob(more: Partial<WatchJob> = {}): WatchJob {
 }
 
 describe('runRequests', () => {
-  test('creates exactly as many objects as asked for, each with a name of its own', async () => {
+  test('creates exactly the requested number of objects, each with a unique name', async () => {
     const { count, p50Ms, p99Ms } = await runRequests(requestsJob('create'))
     expect(count).toBe(20)
     expect(server.objects.size).toBe(20)
@@ -49,7 +49,7 @@ describe('runRequests', () => {
     expect(p99Ms).toBeGreaterThanOrEqual(p50Ms)
   })
 
-  test('updates an object per connection with the version that the last answer gave', async () => {
+  test('updates one object per connection with the version of the last response', async () => {
     const { count } = await runRequests(requestsJob('update'))
     expect(count).toBe(20)
     expect([...server.objects.keys()].sort()).toEqual(['run-own-0', 'run-own-1', 'run-own-2'])
@@ -67,14 +67,14 @@ describe('runRequests', () => {
     ).toBeGreaterThan(0)
   })
 
-  test('fails with the first wrong answer', async () => {
+  test('fails with the first wrong response', async () => {
     server.failEvery = 10
     await expect(runRequests(requestsJob('update'))).rejects.toThrow(
-      'status 500 instead of 200: {"message":"told to fail"}',
+      'status 500 instead of 200: {"message":"requested failure"}',
     )
   })
 
-  test('fails when nobody listens', async () => {
+  test('fails when no server listens', async () => {
     await expect(
       runRequests(requestsJob('create', { place: { ...place, address: { url: 'http://127.0.0.1:1', token: '' } } })),
     ).rejects.toThrow('ECONNREFUSED')
@@ -82,7 +82,7 @@ describe('runRequests', () => {
 })
 
 describe('runLists', () => {
-  test('lists until the number is used up', async () => {
+  test('lists the requested number of times', async () => {
     await runRequests(requestsJob('create'))
     const { count } = await runLists({
       type: 'list',
@@ -95,7 +95,7 @@ describe('runLists', () => {
     expect(server.requests.filter((request) => request.startsWith('GET'))).toHaveLength(5)
   })
 
-  test('refuses a list of the wrong length', async () => {
+  test('rejects a list of the wrong length', async () => {
     await runRequests(requestsJob('create'))
     await expect(
       runLists({ type: 'list', place, items: 21, gzip: false, bounds: { durationMs: 0, countMax: 1 } }),
@@ -104,7 +104,7 @@ describe('runLists', () => {
 })
 
 describe('runWatch', () => {
-  test('waits until every watcher has had every event', async () => {
+  test('waits until every watcher has received every event', async () => {
     const { count, p50Ms } = await runWatch(watchJob())
     expect(count).toBe(4 * 30)
     expect(p50Ms).toBeGreaterThan(0)
@@ -117,7 +117,7 @@ describe('runWatch', () => {
 })
 
 describe('Generator', () => {
-  test('does jobs in a process of its own and says why one failed', async () => {
+  test('runs jobs in a separate process and reports why one failed', async () => {
     const generator = new Generator({ execArgv: ['--import', 'tsx'] })
     try {
       expect(await generator.run(requestsJob('create'))).toMatchObject({ count: 20, serverCpuUs: NaN })

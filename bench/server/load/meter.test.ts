@@ -10,7 +10,7 @@ describe('Latencies', () => {
     expect(latencies.percentiles(0.5, 0.99, 1)).toEqual([1000, 1980, 2000])
   })
 
-  test('has no percentiles of nothing', () => {
+  test('has no percentiles without durations', () => {
     expect(new Latencies().percentiles(0.5)).toEqual([NaN])
   })
 })
@@ -21,7 +21,7 @@ describe('Meter', () => {
     return { clock, meter: new Meter({ bounds, processIds: [], now: () => clock.ms }) }
   }
 
-  test('counts nothing that began during the warm-up', () => {
+  test('counts nothing that started during the warm-up', () => {
     const { meter, clock } = meterAt({ durationMs: 100, countMax: 10, warmMs: 50 })
     const early = meter.begin()
     clock.ms = 1060
@@ -33,12 +33,12 @@ describe('Meter', () => {
     expect(meter.result()).toMatchObject({ count: 1, perSecond: 50, p50Ms: 20, p99Ms: 20 })
   })
 
-  test('is over when the number is used up', () => {
+  test('ends when the number is reached', () => {
     const { meter } = meterAt({ durationMs: 100, countMax: 2 })
     expect([meter.begin(), meter.begin(), meter.begin()]).toEqual([1000, 1000, undefined])
   })
 
-  test('is over when the time is used up, and what is under way still counts', () => {
+  test('ends when the time is up, and operations in progress still count', () => {
     const { meter, clock } = meterAt({ durationMs: 100, countMax: 10 })
     const begun = meter.begin()
     clock.ms = 1100
@@ -48,7 +48,7 @@ describe('Meter', () => {
     expect(meter.result()).toMatchObject({ count: 1, perSecond: 5, p50Ms: 200 })
   })
 
-  test('divides by what it is told to count, until it was stopped', () => {
+  test('divides by the given count, until it is stopped', () => {
     const { meter, clock } = meterAt({ durationMs: 100, countMax: 10 })
     meter.begin()
     clock.ms = 2000

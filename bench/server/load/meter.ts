@@ -1,8 +1,8 @@
 /**
- * The stopwatch of a measurement: when it begins, when it is over, and what came out.
+ * The stopwatch of a measurement: start, end and result.
  *
- * What starts before the warm-up has passed is not counted. A job ends when its time or its number is used up,
- * whichever is first; what is then under way still counts.
+ * Operations that start during the warm-up are not counted. A job ends when its time or its number is reached,
+ * whichever is first; operations in progress still count.
  */
 import { cpuUsOf } from '../process-usage.ts'
 import type { Bounds, LoadResult } from './jobs.ts'
@@ -10,9 +10,9 @@ import { Latencies } from './latencies.ts'
 
 export interface MeterOptions {
   readonly bounds: Bounds
-  /** Whose CPU time counts. */
+  /** The processes whose CPU time counts. */
   readonly processIds: readonly number[]
-  /** @default the process's clock */
+  /** @default the clock of the process */
   readonly now?: () => number
 }
 
@@ -35,7 +35,7 @@ export class Meter {
     this.#warmUntil = now() + (bounds.warmMs ?? 0)
   }
 
-  /** When it was begun, or undefined: then the measurement is over. */
+  /** The start time, or undefined: then the measurement is over. */
   begin(): number | undefined {
     const now = this.#now()
     if (Number.isNaN(this.#startedAt) && now >= this.#warmUntil) this.#start(now)
@@ -45,19 +45,19 @@ export class Meter {
     return now
   }
 
-  /** Counts what was begun at this time, if that was after the warm-up. */
+  /** Counts an operation that started at this time, if that was after the warm-up. */
   end(begunAt: number): void {
     if (!(begunAt >= this.#startedAt)) return
     this.#endedAt = this.#now()
     this.#latencies.add(this.#endedAt - begunAt)
   }
 
-  /** The measurement lasts until now. */
+  /** Ends the measured time. */
   stop(): void {
     this.#endedAt = this.#now()
   }
 
-  /** `count` when something else is counted than what was begun and ended. */
+  /** `count` when the counted unit is not an operation. */
   result(count: number = this.#latencies.count): LoadResult {
     const [p50Ms = NaN, p99Ms = NaN] = this.#latencies.percentiles(0.5, 0.99)
     const elapsedMs = this.#endedAt - this.#startedAt
@@ -67,7 +67,7 @@ export class Meter {
       p50Ms,
       p99Ms,
       perSecond: count / (elapsedMs / 1000),
-      // Nothing at all means that it was too short to be seen.
+      // Zero means that the duration was too short to measure.
       serverCpuUs: serverCpuUs > 0 ? serverCpuUs / count : NaN,
       generatorBusy: (ownCpuUs() - this.#ownCpuBefore) / 1000 / elapsedMs,
     }

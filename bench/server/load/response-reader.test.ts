@@ -38,7 +38,7 @@ function inChunks(status: number, pieces: readonly string[]): string {
   return `HTTP/1.1 ${status} OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`
 }
 
-/** Cuts a text at the given places. */
+/** Splits a text at the given positions. */
 function cut(text: string, places: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text, 'latin1')
   const sorted = [...places.map((place) => place % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b)
@@ -46,7 +46,7 @@ function cut(text: string, places: readonly number[]): Buffer[] {
 }
 
 describe('ResponseReader', () => {
-  test('reads several responses from one piece', () => {
+  test('reads several responses from one chunk', () => {
     const text = withLength(200, 'one') + inChunks(201, ['tw', 'o']) + withLength(204, '')
     expect(readAll([Buffer.from(text)])).toEqual([
       { status: 200, body: 'one', isEnded: true },
@@ -55,7 +55,7 @@ describe('ResponseReader', () => {
     ])
   })
 
-  test('reads the same responses however the bytes are cut', () => {
+  test('reads the same responses from any chunks', () => {
     const body = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '0', ' '), maxLength: 40 })
     const response = fc.oneof(
       body.map((text) => ({ text: withLength(200, text), body: text })),
@@ -69,7 +69,7 @@ describe('ResponseReader', () => {
     )
   })
 
-  test('gives what has come of a stream before it ends', () => {
+  test('returns the received part of a stream before it ends', () => {
     const [read] = readAll([Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nab\ncd')])
     expect(read).toEqual({ status: 200, body: 'ab\nc', isEnded: false })
   })
@@ -80,7 +80,7 @@ describe('ResponseReader', () => {
     expect(readAll([Buffer.from(text)]).map(({ body }) => body)).toEqual(['a', 'next'])
   })
 
-  test('refuses what is neither counted nor in chunks', () => {
+  test('rejects a response with neither a length nor chunks', () => {
     expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc')])).toThrow(
       'neither length nor chunks',
     )

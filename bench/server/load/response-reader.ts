@@ -1,14 +1,14 @@
 /**
- * Reads HTTP/1.1 responses from the bytes of a connection, as they come.
+ * Parses HTTP/1.1 responses from the bytes of a connection, incrementally.
  *
- * Made for speed, not for strangers: it knows a length, chunks, and nothing else. Bytes given to a sink are only
- * good until it returns, because the connection reads into the same buffer again.
+ * Made for speed, not for untrusted servers: it supports a length and chunks, nothing else. Bytes given to a sink are
+ * valid only until it returns, because the connection reuses the buffer.
  */
 
 /** Receives the parts of a response. */
 export interface ResponseSink {
   head(status: number): void
-  /** A piece of the body, without any framing. */
+  /** A piece of the body, without framing. */
   body(bytes: Buffer, start: number, end: number): void
   end(): void
 }
@@ -22,9 +22,9 @@ const headBytesMax = 64 << 10
 export class ResponseReader {
   readonly #sink: ResponseSink
   #state: State = 'head'
-  /** Bytes of the body or chunk that have not come yet. */
+  /** Missing bytes of the body or chunk. */
   #left = 0
-  /** A head or a line of framing of which only the beginning has come. */
+  /** An incomplete head or framing line. */
   #partial: Buffer | undefined
 
   constructor(sink: ResponseSink) {
@@ -49,7 +49,7 @@ export class ResponseReader {
     }
   }
 
-  /** Returns where to go on, or -1 when more bytes are needed. */
+  /** Returns the next position, or -1 when more bytes are needed. */
   #step(input: Buffer, at: number): number {
     switch (this.#state) {
       case 'head':
@@ -99,7 +99,7 @@ export class ResponseReader {
     const end = input.indexOf(newline, at)
     if (end < 0) return -1
     this.#left = Number.parseInt(input.toString('latin1', at, end), 16)
-    if (!(this.#left >= 0)) throw new Error(`not the size of a chunk: ${input.toString('latin1', at, end)}`)
+    if (!(this.#left >= 0)) throw new Error(`invalid chunk size: ${input.toString('latin1', at, end)}`)
     this.#state = this.#left === 0 ? 'trailer' : 'chunk'
     return end + 1
   }

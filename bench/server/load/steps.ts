@@ -1,7 +1,7 @@
 /**
  * The repeated requests of one connection for each operation, and the expected responses.
  *
- * Every connection reads and writes an object of its own, so no update fails with a conflict. Each update carries the
+ * Every connection reads and writes its own object, so no update fails with a conflict. Each update carries the
  * resource version of the previous response, and its response must have a newer one.
  */
 import { collectionPath, objectBytes, objectText, patchText } from '../objects.ts'
@@ -13,7 +13,7 @@ export interface Step {
   readonly keepBody: boolean
   /** The next request. */
   next(): Buffer
-  /** Throws when the answer is not the right one. */
+  /** Throws on a wrong response. */
   check(response: Response): void
 }
 
@@ -22,7 +22,7 @@ export interface Sequence {
   next: number
 }
 
-/** `variant` says what is in the objects. */
+/** `variant` selects the content of the objects. */
 export function createStep(
   { place: { address, kind, namespace }, run }: Pick<RequestsJob, 'place' | 'run'>,
   sequence: Sequence,
@@ -44,7 +44,7 @@ export function createStep(
   }
 }
 
-/** Creates the connection's own object and returns what is done with it. */
+/** Creates the connection's own object and returns the operations on it. */
 export async function ownObjectStep(job: RequestsJob, connection: Connection, index: number): Promise<Step> {
   const {
     place: { address, kind, namespace },
@@ -62,7 +62,7 @@ export async function ownObjectStep(job: RequestsJob, connection: Connection, in
     { keepBody: true },
   )
   expectStatus(created, 201)
-  // What was created is its creator's: an apply has to take it over, once.
+  // The creator owns the object: an apply has to take it over once.
   const query = operation === 'ssa' ? '?fieldManager=bench&force=true' : ''
   const text = requestText(address, { path: `${collection}/${object}${query}`, ...partsOf(job, object) })
   const template = new RequestTemplate(text)
@@ -127,13 +127,13 @@ function writeStep(template: RequestTemplate, firstVersion: bigint): Step {
   }
 }
 
-/** The status that each operation must be answered with. */
+/** The expected status of each operation. */
 export function expectStatus({ status, body }: Response, expected: number): void {
   if (status !== expected)
     throw new Error(`status ${status} instead of ${expected}${body ? `: ${body.toString('utf8', 0, 500)}` : ''}`)
 }
 
-/** An object's resourceVersion: it has no other. */
+/** The only resourceVersion in the body of an object. */
 function versionIn(body: Buffer | undefined): bigint {
   const [, version] = /"resourceVersion":\s*"(\d+)"/.exec(body?.toString('latin1') ?? '') ?? []
   if (version === undefined) throw new Error(`no resourceVersion in ${body?.toString('utf8', 0, 200)}`)

@@ -1,5 +1,5 @@
 /**
- * A server that knows just enough of the API for the load generator: it keeps objects and tells its watchers.
+ * A server with just enough of the API for the load generator: it stores objects and notifies watchers.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -15,11 +15,11 @@ export class StubServer {
   readonly objects = new Map<string, StubObject>()
   /** Method and path of every request. */
   readonly requests: string[] = []
-  /** Answers every n-th write with an error. */
+  /** Returns an error for every n-th write. */
   failEvery = Infinity
-  /** Ends watches after so many changes. */
+  /** Ends watches after this many changes. */
   watchEventsMax = Infinity
-  /** Numbers that updates came with and that were not the newest. */
+  /** Versions in updates that were not the newest. */
   conflicts = 0
   readonly #watchers = new Set<ServerResponse>()
   readonly #server = createServer((request, response) => {
@@ -65,7 +65,7 @@ export class StubServer {
 
   #write(response: ServerResponse, { name, isNew, body }: { name: string; isNew: boolean; body: StubObject }): void {
     if (++this.#writes % this.failEvery === 0) {
-      send(response, 500, { message: 'told to fail' })
+      send(response, 500, { message: 'requested failure' })
       return
     }
     const known = this.objects.get(name)

@@ -10,7 +10,7 @@ function bodyOf({ bytes }: RequestTemplate): unknown {
 }
 
 describe('RequestTemplate', () => {
-  test('writes a number everywhere it stands, at the same length', () => {
+  test('writes a number in all its slots, at the same length', () => {
     const text = requestText(address, {
       method: 'PUT',
       path: `/objects/run-${slots.number}`,
@@ -40,7 +40,7 @@ describe('RequestTemplate', () => {
     expect(bodyOf(template)).toMatchObject({ metadata: { resourceVersion: '9' } })
   })
 
-  test('refuses what does not fit', () => {
+  test('rejects a value that does not fit', () => {
     const template = new RequestTemplate(slots.number)
     expect(() => {
       template.setNumber('number', 1e11)
@@ -49,7 +49,7 @@ describe('RequestTemplate', () => {
 })
 
 describe('requestText', () => {
-  test('counts the bytes of a body and says nothing about one that is not there', () => {
+  test('sends the length of a body, and no length without one', () => {
     expect(requestText(address, { method: 'POST', path: '/', body: '{"a":1}' })).toContain(
       'Content-Length: 7\r\n\r\n{"a":1}',
     )

@@ -1,12 +1,12 @@
 /**
- * A request as bytes, with places for what changes from one to the next.
+ * A request as bytes, with slots for the values that change.
  *
- * A place has a fixed width, so the length of the request never changes and nothing is encoded again: JSON lets
- * spaces follow the text that stands in the wider one.
+ * A slot has a fixed width, so the length of the request never changes and nothing is encoded again: JSON allows
+ * spaces after a shorter value.
  */
 import type { Address } from './jobs.ts'
 
-/** What stands in the text where a value will be written. */
+/** The placeholders in the text. */
 export const slots = {
   /** Part of a name. */
   number: '@@@@@@@@@@',

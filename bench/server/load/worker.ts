@@ -1,5 +1,5 @@
 /**
- * The load generator's process: takes a job, does it, answers, until its parent goes away.
+ * The process of the load generator: runs jobs and returns results until its parent ends.
  */
 import { runLists, runRequests } from './closed-loop.ts'
 import { runWatch } from './fan-out.ts'

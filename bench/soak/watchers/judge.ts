@@ -1,14 +1,14 @@
 /**
- * Whether every watcher heard what the store did: all of it, in order, once, and nothing else.
+ * Checks that every watcher received every change of the store in order, once, and nothing else.
  */
-import type { Heard, Watcher } from './watcher.ts'
+import type { EventLine, Watcher } from './watcher.ts'
 
 export interface Verdict {
-  /** Events that were heard. */
+  /** Received events. */
   readonly events: number
-  /** Changes that a watcher did not hear. */
+  /** Changes that a watcher did not receive. */
   readonly lost: number
-  /** What a watcher heard and should not have, or in the wrong order. */
+  /** Unexpected events, or events in the wrong order. */
   readonly extra: number
   /** The first few of them. */
   readonly examples: readonly string[]
@@ -18,17 +18,17 @@ const examplesMax = 5
 
 /** Compares with the history up to a version that all watchers have reached. */
 export function judge(
-  watchers: readonly Pick<Watcher, 'namespace' | 'from' | 'heard'>[],
-  history: readonly Heard[],
+  watchers: readonly Pick<Watcher, 'namespace' | 'from' | 'received'>[],
+  history: readonly EventLine[],
   until: number,
 ): Verdict {
   const verdict = { events: 0, lost: 0, extra: 0, examples: [] as string[] }
-  for (const { namespace, from, heard } of watchers) {
+  for (const { namespace, from, received } of watchers) {
     const expected = history.filter(
       (line) =>
         revisionOf(line) > from && revisionOf(line) <= until && (namespace === '' || namespaceIn(line) === namespace),
     )
-    const actual = heard.filter((line) => revisionOf(line) <= until)
+    const actual = received.filter((line) => revisionOf(line) <= until)
     verdict.events += actual.length
     const [had, wanted] = [new Set(actual), new Set(expected)]
     const lost = expected.filter((line) => !had.has(line))
@@ -43,10 +43,10 @@ export function judge(
   return verdict
 }
 
-function revisionOf(line: Heard): number {
+function revisionOf(line: EventLine): number {
   return Number.parseInt(line, 10)
 }
 
-function namespaceIn(line: Heard): string {
+function namespaceIn(line: EventLine): string {
   return line.slice(line.indexOf(' ') + 1, line.indexOf('/'))
 }

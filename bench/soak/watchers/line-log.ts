@@ -1,6 +1,6 @@
 /**
- * Lines that are only read at the end, kept where no collector of garbage has to look at them: two million strings would make the clients slower from minute
- * to minute, and it is the clients who measure.
+ * Lines that are read only at the end, stored outside the garbage-collected heap: two million strings would slow the
+ * clients down from minute to minute, and the clients measure.
  */
 
 const chunkBytes = 16_384

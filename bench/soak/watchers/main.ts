@@ -1,8 +1,9 @@
 /**
- * The watchers of a soak, in a process of their own: `node tools/run.mjs bench/soak/watchers/main.ts`.
+ * The watchers of a soak, in a separate process: `node tools/run.mjs bench/soak/watchers/main.ts`.
  *
- * They hear thousands of events a second and keep them all until the end; in the process of the clients this would be part of what those measure, and more of
- * it from minute to minute. It does what its parent asks, one thing after the other: watch, wait for the end, judge.
+ * They receive thousands of events per second and keep them all until the end. In the process of the clients this would
+ * affect the measurements, more from minute to minute. The process handles one request of its parent at a time: watch,
+ * wait for the end, judge.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,7 @@ import type { FromWatchers, ToWatchers } from './process.ts'
 const settleMsMax = 60_000
 const askMs = 50
 
-// It only counts; nothing is timed here.
+// This process only counts; it measures no times.
 const tally = new Tally(Number.POSITIVE_INFINITY, { warmUpMs: 0 })
 let watchers: readonly Watcher[] = []
 
@@ -28,7 +29,7 @@ process.on('message', (message: ToWatchers) => {
     tell({ kind: 'failed', text: String(error) })
   })
 })
-// A parent that is gone needs no watchers; one that is done has let go of us.
+// Exits with the parent, or when the parent closes the channel.
 process.on('disconnect', () => {
   process.exit(0)
 })
@@ -37,13 +38,13 @@ async function doIt(message: ToWatchers): Promise<FromWatchers> {
   if (message.kind === 'watch') {
     watchers = startWatchers(message.server, tally, message.from)
     if (!(await within(settleMsMax, () => watchers.every(({ isListening }) => isListening))))
-      throw new Error('not all watchers were answered')
+      throw new Error('not all watches were accepted')
     return { kind: 'watching' }
   }
   if (message.kind === 'end') {
     if (!(await within(settleMsMax, () => watchers.every(({ version }) => version > message.until))))
       tally.error(
-        `${watchers.filter(({ version }) => version <= message.until).length} watchers did not hear of the end`,
+        `${watchers.filter(({ version }) => version <= message.until).length} watchers did not receive the last event`,
       )
     await Promise.all(watchers.map((watcher) => watcher.stop()))
     return {

@@ -1,5 +1,5 @@
 /**
- * The process of the watchers as its parent sees it: asked one thing at a time, each has one answer.
+ * The parent side of the process of the watchers: one request at a time, one response each.
  */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url'
 import type { Verdict } from './judge.ts'
 import type { Ready } from '../server-process.ts'
 
-/** What it is asked. */
+/** A request. */
 export type ToWatchers =
   | { readonly kind: 'watch'; readonly server: Ready; readonly from: number }
   | { readonly kind: 'end'; readonly until: number }
   | { readonly kind: 'judge'; readonly until: number; readonly historyFile: string }
 
-/** What it answers. */
+/** A response. */
 export type FromWatchers =
   | { readonly kind: 'watching' }
   | ({ readonly kind: 'ended' } & WatchersEnd)
@@ -24,7 +24,7 @@ export type FromWatchers =
 export interface WatchersEnd {
   readonly watchesEnded: number
   readonly errors: number
-  /** The first few of the errors. */
+  /** The first few errors. */
   readonly examples: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export class WatchersProcess {
   })
   readonly #exited = once(this.#child, 'exit')
 
-  /** All of them listen, from this version on, when it resolves. */
+  /** Resolves when all watchers watch, from this version on. */
   async watch(server: Ready, from: number): Promise<void> {
     await this.#ask({ kind: 'watch', server, from }, 'watching')
   }
@@ -44,7 +44,7 @@ export class WatchersProcess {
     return this.#ask({ kind: 'end', until }, 'ended')
   }
 
-  /** Compares what was heard with what the server wrote down. */
+  /** Compares the received events with the history of the server. */
   async judge(historyFile: string, until: number): Promise<Verdict> {
     const { verdict } = await this.#ask({ kind: 'judge', until, historyFile }, 'judged')
     return verdict

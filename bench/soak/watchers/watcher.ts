@@ -1,5 +1,5 @@
 /**
- * Watchers that write down everything they hear, and go on where they were whenever the server ends a watch.
+ * Watchers that record every event and resume whenever the server ends a watch.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from '../calls.ts'
@@ -8,15 +8,15 @@ import { namespaceOf, plan, soakers, soakToken } from '../plan.ts'
 import type { Ready } from '../server-process.ts'
 import type { Tally } from '../tally.ts'
 
-/** What was heard of one change: `REVISION NAMESPACE/NAME`, and ` deleted`. */
-export type Heard = string
+/** One received change: `REVISION NAMESPACE/NAME`, and ` deleted`. */
+export type EventLine = string
 
 export class Watcher {
   /** Empty for all namespaces. */
   readonly namespace: string
-  /** Everything after this has to be heard. */
+  /** Every later change must be received. */
   readonly from: number
-  readonly #heard = new LineLog()
+  readonly #received = new LineLog()
   readonly #caller: Caller
   readonly #tally: Tally
   readonly #ending = new AbortController()
@@ -31,16 +31,16 @@ export class Watcher {
     this.from = this.#version = from
   }
 
-  get heard(): readonly Heard[] {
-    return this.#heard.lines()
+  get received(): readonly EventLine[] {
+    return this.#received.lines()
   }
 
-  /** Whether the server has answered. */
+  /** Whether the server has accepted the watch. */
   get isListening(): boolean {
     return this.#isListening
   }
 
-  /** The version up to which everything was heard, as far as the server said. */
+  /** The version up to which everything was received, according to the server. */
   get version(): number {
     return this.#version
   }
@@ -74,17 +74,17 @@ export class Watcher {
       `/api/v1/${where}configmaps?watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#version}`,
       this.#ending.signal,
     )
-    if (response.statusCode !== 200) throw new Error(`a watch was answered with ${response.statusCode}`)
+    if (response.statusCode !== 200) throw new Error(`a watch returned ${response.statusCode}`)
     this.#isListening = true
     let rest = ''
     for await (const piece of response.setEncoding('utf8') as AsyncIterable<string>) {
       const lines = (rest + piece).split('\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) this.#hear(line)
+      for (const line of lines) this.#receive(line)
     }
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     const {
       type,
       object: { metadata, code },
@@ -95,13 +95,13 @@ export class Watcher {
     if (type === 'ERROR') throw new Error(`a watch ended with ${String(code)}`)
     this.#version = Number(metadata.resourceVersion)
     if (type !== 'BOOKMARK')
-      this.#heard.push(
+      this.#received.push(
         `${metadata.resourceVersion} ${metadata.namespace ?? ''}/${metadata.name ?? ''}${type === 'DELETED' ? ' deleted' : ''}`,
       )
   }
 }
 
-/** All watchers, listening from this version on. */
+/** All watchers, watching from this version on. */
 export function startWatchers(server: Ready, tally: Tally, from: number): Watcher[] {
   const callers = soakers.map(
     (user) => new Caller(server, { token: soakToken(user), sockets: Number.POSITIVE_INFINITY }),

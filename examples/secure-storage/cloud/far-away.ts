@@ -20,7 +20,7 @@ export function farAway(cloud: CloudInMemory, { clock, random, latencyMs = 400, 
   const travel = async (what: string): Promise<void> => {
     await sleep(clock, (share(random) * latencyMs) / 2)
     if (share(random) * 200 < faultsPercent)
-      throw new ExternalError(`${what}: the cloud does not answer`, { status: 503 })
+      throw new ExternalError(`${what}: the cloud does not respond`, { status: 503 })
   }
   const call = async (method: keyof Cloud, args: readonly unknown[]): Promise<unknown> => {
     await travel(method)

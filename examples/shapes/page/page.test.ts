@@ -74,14 +74,14 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await page.until(`${drawn('foo')} === 1 && ${said('I draw a purple square')}`)
   }
 
-  test('ask for foo, then want another color: it is drawn, then painted', async () => {
+  test('create foo, then change its color: it is drawn, then painted', async () => {
     await begin()
     await keep('asked')
     await press('recolor-object')
     await page.until(`${drawn('foo', 'orange')} === 1 && ${said('differs in color: I make it a orange square')}`)
   })
 
-  test('remove or recolor by hand: it is drawn or painted again', async () => {
+  test('remove or recolor manually: it is drawn or painted again', async () => {
     await begin()
     await press('recolor-by-hand')
     await page.until(`${drawn('foo', 'grey')} === 1`)
@@ -92,7 +92,7 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await keep('drift')
   })
 
-  test('somebody else draws bar, and forges a mark: both stay', async () => {
+  test('another client draws bar, and forges a label: both stay', async () => {
     await begin()
     await press('foreign')
     await press('forge')
@@ -101,28 +101,28 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await keep('foreign')
   })
 
-  test('delete the object: the shape goes, then the object', async () => {
+  test('delete the object: the shape is removed, then the object', async () => {
     await begin()
     await press('delete-object')
     await page.until(`${drawn('foo')} === 0 && document.getElementById('objects').innerText.includes('Nothing.')`)
-    expect(await page.evaluate(said('is not asked for any more: I remove it'))).toBe(true)
+    expect(await page.evaluate(said('is no longer wanted: I remove it'))).toBe(true)
   })
 
-  test('delete while the controller is down: the shape goes when it is back', async () => {
+  test('delete while the controller is down: the shape is removed when it is back', async () => {
     await begin()
     await press('miss-deletion')
     await page.until(`${said('stopped the controller, deleted the object')} && ${drawn('foo')} === 0`)
     await keep('missed-deletion')
   })
 
-  test('force the finalizer off: the tracking object still knows, and the shape goes', async () => {
+  test('remove the finalizer by force: the tracking object remains, and the shape is removed', async () => {
     await begin()
     await press('force-finalizer')
     await page.until(`${said('by force')} && ${drawn('foo')} === 0`)
     await keep('forced')
   })
 
-  test('take the service down: the object waits and says so; up again: it is drawn', async () => {
+  test('take the service down: the object waits and reports it; up again: it is drawn', async () => {
     await press('down')
     await page.until("document.getElementById('service').innerText === 'is down'")
     await press('create')
@@ -132,9 +132,9 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await page.until(`${drawn('foo')} === 1 && document.getElementById('objects').innerText.includes('Synced: True')`)
   })
 
-  test('stop the controller: nothing is put right until it runs again', async () => {
+  test('stop the controller: nothing is corrected until it runs again', async () => {
     await begin()
-    // A create that was not observed yet is given time to appear, and that outlasts this test.
+    // An unobserved create gets time to appear, longer than this test.
     await page.until("document.getElementById('objects').innerText.includes('Synced: True')")
     await press('stop')
     await page.until("document.getElementById('running').innerText === 'is stopped'")
@@ -144,7 +144,7 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await page.until(`document.getElementById('running').innerText === 'runs' && ${drawn('foo')} === 1`)
   })
 
-  test('delete the tracking object, strip marks: nothing is drawn twice', async () => {
+  test('delete the tracking object, remove labels: nothing is drawn twice', async () => {
     await begin()
     await press('delete-ref')
     await press('strip-marks')
@@ -163,7 +163,7 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await keep('one-way-restarted')
     await press('foreign')
     await page.click('[data-step="2"]')
-    await page.until(`${said('nobody asked for bar')} && ${drawn('bar')} === 0`)
+    await page.until(`${said('no object wants bar')} && ${drawn('bar')} === 0`)
     await keep('drift-takes-all')
     await page.click('[data-step="3"]')
     await press('miss-deletion')
@@ -185,7 +185,7 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await page.until("document.getElementById('objects').innerText.includes('Nothing.')")
   })
 
-  test('clear: everything of ours goes', async () => {
+  test('clear: everything of ours is removed', async () => {
     await begin()
     await press('clear')
     await page.until(`${drawn('foo')} === 0 && document.getElementById('objects').innerText.includes('Nothing.')`)

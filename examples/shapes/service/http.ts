@@ -56,7 +56,7 @@ function cancel(service: ShapesInMemory, key: string | undefined): Answer {
 function keyOf({ headers }: IncomingMessage): string | undefined {
   const key = headers['idempotency-key']
   if (Array.isArray(key) || (key?.length ?? 0) > 200)
-    throw new ServiceError(400, 'an idempotency key is one text of up to 200 letters')
+    throw new ServiceError(400, 'an idempotency key is one string of at most 200 characters')
   return key
 }
 
@@ -66,7 +66,7 @@ export async function readJson(request: AsyncIterable<Uint8Array>): Promise<Reco
   let length = 0
   for await (const piece of request) {
     length += piece.byteLength
-    if (length > bodyMax) throw new ServiceError(413, 'that is too much')
+    if (length > bodyMax) throw new ServiceError(413, 'the body is too large')
     pieces.push(piece)
   }
   try {
@@ -88,7 +88,7 @@ function shapeOf(body: Record<string, unknown>): Omit<DrawnShape, 'id'> {
 function changeOf({ name, type, color, labels }: Record<string, unknown>): Partial<Omit<DrawnShape, 'id'>> {
   for (const value of [name, type, color])
     if (value !== undefined && (typeof value !== 'string' || value.length > 200))
-      throw new ServiceError(400, 'name, type and color are texts')
+      throw new ServiceError(400, 'name, type and color are strings')
   const marks =
     typeof labels === 'object' && labels !== null
       ? Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]))

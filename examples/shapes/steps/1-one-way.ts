@@ -10,7 +10,7 @@ export const oneWay: Step = {
   title: 'One way',
   does: 'Calls the service whenever the object changes.',
   lacks:
-    'What happens to the shape afterwards is never seen: one that was removed stays away, one that was recoloured stays wrong. What it made is in its memory alone: after a restart it draws again.',
+    'It never reads the service: a removed shape stays missing, a recolored one stays wrong. It keeps its shapes only in memory: after a restart it draws again.',
   controllers({ external: { shapes }, explain }) {
     const ids = new Map<string, string>()
     const drawn = new Map<string, string>()

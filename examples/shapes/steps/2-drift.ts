@@ -9,8 +9,8 @@ import type { Step } from './step.ts'
 export const drift: Step = {
   number: 2,
   title: 'Drift',
-  does: 'Looks at the service again and again, and puts right what somebody else changed.',
-  lacks: 'It takes everything in the service for its own: shapes of other people are removed.',
+  does: 'Reads the service periodically, and corrects what other clients changed.',
+  lacks: 'It treats every shape in the service as its own: it removes shapes of other clients.',
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -19,7 +19,7 @@ export const drift: Step = {
         const drawn = await shapes.listShapes()
         for (const shape of drawn) {
           if (objects.some((object) => object.metadata.name === shape.name)) continue
-          explain?.(`nobody asked for ${shape.name} (${shape.id}): I remove it`)
+          explain?.(`no object wants ${shape.name} (${shape.id}): I remove it`)
           await deleteIfThere(shapes, shape.id)
         }
         const object = objects.find(({ metadata }) => metadata.name === name)

@@ -9,9 +9,9 @@ import type { Step } from './step.ts'
 export const foreign: Step = {
   number: 3,
   title: 'Foreign shapes',
-  does: 'Leaves shapes alone that no object asks for: others use the service too.',
+  does: 'Ignores shapes without an object: other clients use the service too.',
   lacks:
-    "An object that is deleted while the controller is down leaves its shape behind: it looks like somebody else's. That is a leak.",
+    'An object that is deleted while the controller is down leaves its shape behind, which looks like a shape of another client. That is a leak.',
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,

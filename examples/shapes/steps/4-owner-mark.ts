@@ -11,8 +11,8 @@ const labels = { owner: 'k8s' }
 export const ownerMark: Step = {
   number: 4,
   title: 'Missed deletion',
-  does: 'Marks what it makes with owner: k8s, lists what is marked, and removes what no object asks for any more.',
-  lacks: 'Anybody can write the mark: a shape that only looks like ours is removed as well.',
+  does: 'Labels its shapes with owner: k8s, lists the labelled shapes, and removes those without an object.',
+  lacks: 'Any client can write the label: a shape that only looks like ours is removed as well.',
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -23,9 +23,7 @@ export const ownerMark: Step = {
         const owned = (await shapes.listShapes()).filter((shape) => shape.labels['owner'] === labels.owner)
         for (const shape of owned) {
           if (objects.some((object) => object.metadata.name === shape.name)) continue
-          explain?.(
-            `${shape.name} (${shape.id}) carries my mark and no object asks for it: I missed a deletion, I remove it`,
-          )
+          explain?.(`${shape.name} (${shape.id}) has my label and no object wants it: I missed a deletion, I remove it`)
           await deleteIfThere(shapes, shape.id)
         }
         const object = objects.find(({ metadata }) => metadata.name === name)

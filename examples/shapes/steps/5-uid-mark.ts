@@ -11,10 +11,10 @@ const instance = 'demo'
 
 export const uidMark: Step = {
   number: 5,
-  title: 'Forged mark',
-  does: 'Marks what it makes with the uid of the object; a mark with an unknown uid is suspicious and reported.',
+  title: 'Forged label',
+  does: 'Labels its shapes with the uid of the object; a label with an unknown uid is suspicious and reported.',
   lacks:
-    'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
+    'The shape of a missed deletion has an unknown uid too: it is reported and stays. The controller must not miss a deletion in the first place.',
   controllers({ external: { shapes }, explain }) {
     const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined =>
       drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
@@ -27,11 +27,11 @@ export const uidMark: Step = {
         const uids = new Set((await client.list(Shape)).items.map(({ metadata }) => metadata.uid))
         for (const { id, labels } of drawn)
           if (labels['instance'] === instance && !uids.has(labels['uid'] ?? '') && labels['uid'] !== known.get(name))
-            explain?.(`${id} carries my mark for an object that I do not know: suspicious, I leave it alone`)
+            explain?.(`${id} has my label for an unknown object: suspicious, I leave it alone`)
         if (!object || object.metadata.deletionTimestamp !== undefined) {
           const gone = drawn.find(({ labels }) => labels['uid'] === (object?.metadata.uid ?? known.get(name)))
           if (gone) {
-            explain?.(`${name} was deleted: I remove ${gone.id}, which carries its uid`)
+            explain?.(`${name} was deleted: I remove ${gone.id}, which has its uid`)
             await deleteIfThere(shapes, gone.id)
           }
           return undefined
@@ -40,7 +40,7 @@ export const uidMark: Step = {
         const mine = mineOf(drawn, object)
         const { type, color } = object.spec
         if (!mine) {
-          explain?.(`no shape carries the uid of ${name}: I draw a ${color} ${type}`)
+          explain?.(`no shape has the uid of ${name}: I draw a ${color} ${type}`)
           await shapes.createShape({ name, type, color, labels: { instance, uid: object.metadata.uid } })
         } else if (!isAsWanted(object, mine)) {
           explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)

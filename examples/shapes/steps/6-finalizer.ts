@@ -12,9 +12,9 @@ const instance = 'demo'
 export const finalizer: Step = {
   number: 6,
   title: 'Restart and finalizer',
-  does: 'Puts a finalizer on before it draws, and takes it off when the shape is seen to be gone. It remembers nothing: a restart changes nothing.',
+  does: 'Adds a finalizer before it draws, and removes it when the service shows that the shape is gone. It keeps nothing in memory: a restart changes nothing.',
   lacks:
-    'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
+    'It needs a service that stores labels and lists them immediately. When a user removes the finalizer by force, no record of the shape is left.',
   controllers({ external: { shapes }, explain }) {
     const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> =>
       (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
@@ -27,7 +27,7 @@ export const finalizer: Step = {
           spec: { type, color },
         } = object
         if (!mine) {
-          explain?.(`no shape carries the uid of ${name}: I draw a ${color} ${type}`)
+          explain?.(`no shape has the uid of ${name}: I draw a ${color} ${type}`)
           const { id } = await shapes.createShape({ name, type, color, labels: { instance, uid } })
           status.set({ id })
         } else {

@@ -20,7 +20,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
     desired: ({ metadata: { name }, spec: { type, color } }) => ({ name, type, color }),
     async observe(id) {
       const shape = await shapes.getShape(id)
-      return shape && sighting(shape)
+      return shape && observation(shape)
     },
     async create(desired, { idempotencyKey }) {
       explain?.(`${desired.name} has no shape: I draw a ${desired.color} ${desired.type}`)
@@ -33,7 +33,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
     },
     cancel: (key) => shapes.cancelCreate(key),
     async remove(id) {
-      explain?.(`${id} is not asked for any more: I remove it`)
+      explain?.(`${id} is no longer wanted: I remove it`)
       await shapes.deleteShape(id)
     },
   }
@@ -53,15 +53,15 @@ async function knowing<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function sighting({ id, name, type, color }: DrawnShape): { id: string; observed: Look } {
+function observation({ id, name, type, color }: DrawnShape): { id: string; observed: Look } {
   return { id, observed: { name, type, color } }
 }
 
 export const complete: Step = {
   number: 7,
   title: 'Tracking object, complete',
-  does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The tracking object is written before the shape is drawn and outlives the object; a lost answer is asked for again under the same key.',
-  lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
+  does: 'States the capabilities of the service and leaves the rest to external: intent before effect, drift, orphans, restarts, and verified deletions. The tracking object is written before the shape is drawn and outlives the object; after a lost response the create is repeated with the same key.',
+  lacks: 'If a user breaks the link on purpose, the status reports it and offers choices.',
   controllers({ external: { shapes }, explain }) {
     // The service is local: after two seconds no response will come.
     const shape = external(driverFor(shapes, explain), {

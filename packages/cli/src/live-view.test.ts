@@ -43,7 +43,7 @@ function viewOf(
 }
 
 describe('LiveView', () => {
-  test('draws what is not well first, over what it drew before, and only when something changed', async () => {
+  test('draws objects with problems first, over the previous drawing, and only after a change', async () => {
     const objects = [object('desk')]
     const { view, frames, clock } = viewOf(objects)
     view.start()
@@ -72,7 +72,7 @@ describe('LiveView', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^ {2}and \d+ more$/))
   })
 
-  test('says that there is nothing yet, also while kinds cannot be read', () => {
+  test('shows that there are no objects yet, also while kinds cannot be read', () => {
     for (const objects of [
       [],
       () => {

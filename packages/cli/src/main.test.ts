@@ -41,7 +41,7 @@ describe('main', () => {
     expect(await type('help', name)).toMatchObject({ out })
   })
 
-  test('--version is that of the package', async () => {
+  test('--version prints the version of the package', async () => {
     expect((await type('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
@@ -78,13 +78,13 @@ describe('main', () => {
     [['tree', 'lamp/a/b'], undefined],
     [['get', 'x', '--constructor'], undefined],
     [['__proto__'], undefined],
-  ])('%j is refused with a hint', async (words, err) => {
+  ])('%j is rejected with a hint', async (words, err) => {
     const said = await type(...words)
     if (err === undefined) expect(said.err).toMatch(/^error\[(?:usage|no-server)\]: /)
     else expect(said).toEqual({ code: 2, out: '', err })
   })
 
-  test('with --json a failure is JSON on stdout, and nothing else is', async () => {
+  test('with --json stdout contains only the failure as JSON', async () => {
     expect(await type('gte', '--json')).toEqual({
       code: 2,
       out: '{"error":{"code":"usage","message":"unknown command \\"gte\\"","hint":"evenkeel get"}}\n',
@@ -98,7 +98,7 @@ describe('without a server', () => {
     .filter(({ name }) => ['get', 'describe', 'watch', 'logs', 'delete', 'do', 'why', 'tree'].includes(name))
     .map(({ name }) => [name, 'lamp/a'])
 
-  test.each([...asking, ['finalizers', 'list'], ['kubeconfig'], ['rules']])('%s says so', async (...words) => {
+  test.each([...asking, ['finalizers', 'list'], ['kubeconfig'], ['rules']])('%s reports it', async (...words) => {
     expect(await type(...words)).toMatchObject({
       code: 1,
       out: '',
@@ -107,8 +107,8 @@ describe('without a server', () => {
     expect(JSON.parse((await type(...words, '--json')).out)).toMatchObject({ error: { code: 'no-server' } })
   })
 
-  test('one that does not answer is told from one that is not configured', async () => {
-    const path = join(cwd, 'nobody')
+  test('distinguishes a server that does not respond from one that is not configured', async () => {
+    const path = join(cwd, 'unreachable')
     writeFileSync(
       path,
       JSON.stringify({
@@ -129,7 +129,7 @@ describe('without a server', () => {
     )
   })
 
-  test('doctor says what is wrong and ends with 1', async () => {
+  test('doctor reports the problems and exits with 1', async () => {
     const { code, out } = await type('doctor')
     expect(code).toBe(1)
     expect(out).toMatch(/✓ Node: /)
@@ -141,7 +141,7 @@ describe('without a server', () => {
 })
 
 describe('completion', () => {
-  test.each(['bash', 'zsh', 'fish'])('%s: a script that the shell understands', async (shell) => {
+  test.each(['bash', 'zsh', 'fish'])('%s: prints a valid script for the shell', async (shell) => {
     const { code, out } = await type('completion', shell)
     expect(code).toBe(0)
     expect(out).toContain('evenkeel completion words')
@@ -150,7 +150,7 @@ describe('completion', () => {
     if (!error) expect([status, stderr]).toEqual([0, ''])
   })
 
-  test('completes commands, options and words; kinds only where a server answers', async () => {
+  test('completes commands, options and words; kinds only if a server responds', async () => {
     expect((await type('completion', 'words')).out.split('\n')).toEqual(
       expect.arrayContaining(commands.map(({ name }) => name)),
     )
@@ -165,13 +165,13 @@ describe('the guide', () => {
     expect(Object.fromEntries(listed)).toEqual(failureCodes)
   })
 
-  test.each(commands.map(({ name }) => name))('has a part about %s', (name) => {
+  test.each(commands.map(({ name }) => name))('has a section for %s', (name) => {
     expect(guide).toMatch(new RegExp(`^### \`evenkeel ${name}\``, 'm'))
   })
 })
 
 describe('nearest', () => {
-  test('finds the word that was meant, and none when it is far from all', () => {
+  test('finds the most similar word, and none if all are too different', () => {
     expect(nearest('gte', ['get', 'delete'])).toBe('get')
     expect(nearest('xyz', ['get', 'delete'])).toBeUndefined()
     expect(nearest('', [])).toBeUndefined()

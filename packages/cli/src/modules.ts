@@ -3,7 +3,7 @@
  *
  *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     optional with serve
  *     export const kinds = [...]                     more kinds to install
- *     export const runnables = [...]                 runs beside the controllers
+ *     export const runnables = [...]                 runs alongside the controllers
  *     export async function serve({ client, signal, endpointsOf, onStop }) { return [{ name: 'page', url }] }
  *     export const scenario = { ... }                for `evenkeel explore`
  */

@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ago, changesBetween, duration, formatTable, ProgressLine, safeText } from './terminal.ts'
 
-// eslint-disable-next-line no-control-regex -- these are what must not be there
+// eslint-disable-next-line no-control-regex -- matches characters that must not appear
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 describe('safeText', () => {
-  test('leaves nothing that a terminal acts upon, and everything that it shows', () => {
+  test('removes control characters and keeps printable text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !unsafe.test(safeText(text))))
     expect(safeText('a\tb\r\nc ü 語')).toBe('a\tb\nc ü 語')
   })
 })
 
 describe('formatTable', () => {
-  test('has one line for each row, whatever is in the cells', () => {
+  test('has one line per row, whatever the cells contain', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string())), (rows) => {
         const text = formatTable(['A', 'B'], rows, { columns: 40 })
@@ -40,13 +40,13 @@ describe('duration', () => {
     expect(duration(ms)).toBe(text)
   })
 
-  test('a time that cannot be read is no age', () => {
+  test('an invalid time has no age', () => {
     expect(ago('yesterday', 0)).toBe('')
   })
 })
 
 describe('changesBetween', () => {
-  test('names the fields that differ, entries of lists by their name, and leaves out what differs by itself', () => {
+  test('lists the changed fields, list entries by name, without fields that change with every write', () => {
     const old = {
       apiVersion: 'v1',
       kind: 'A',
@@ -68,7 +68,7 @@ describe('changesBetween', () => {
 })
 
 describe('ProgressLine', () => {
-  test('draws at most ten times a second, in a terminal only, and is gone afterwards', () => {
+  test('draws at most ten times a second, only in a terminal, and is cleared afterwards', () => {
     const written: string[] = []
     let now = 0
     const line = new ProgressLine(

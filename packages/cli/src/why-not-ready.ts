@@ -195,6 +195,6 @@ function advice({ kind, metadata: { name = '' } }: KubeObject, finalizers: reado
   if (finalizers.length === 0) return []
   return [
     'run the controller that cleans up, and read its log',
-    `evenkeel finalizers force ${kind.toLowerCase()}/${name} lets it go without cleaning up, and says what may be left behind`,
+    `evenkeel finalizers force ${kind.toLowerCase()}/${name} removes the finalizer without cleanup, and lists what may be left behind`,
   ]
 }

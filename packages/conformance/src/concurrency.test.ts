@@ -9,7 +9,7 @@ import type { Session } from './validate/watch.ts'
 import { runWorkload } from './validate/workload.ts'
 import { plainChange } from './model/store-model.ts'
 
-/** How many rounds; EVENKEEL_RUNS asks for more, or fewer. */
+/** The number of rounds; EVENKEEL_RUNS overrides it. */
 const runs = (usual: number): number => Number(process.env['EVENKEEL_RUNS'] ?? usual)
 
 const usual: Readonly<Record<string, { rounds: number; commits: number }>> = {
@@ -29,7 +29,7 @@ for (const engine of storeEngines) {
     })
     afterAll(() => running.stop())
 
-    test('gives clients that work at the same time answers that fit into one order', async () => {
+    test('gives concurrent clients results that fit into one order', async () => {
       for (let seed = 0; seed < runs(rounds); seed++) {
         await onTarget(running, async (target) => {
           const store = await target.open()
@@ -41,7 +41,7 @@ for (const engine of storeEngines) {
       }
     })
 
-    test('keeps the nine promises of a watch while it is compacted all the time', async () => {
+    test('keeps the nine guarantees of a watch during continuous compaction', async () => {
       for (let seed = 0; seed < runs(rounds); seed++) {
         await onTarget(running, async (target) => {
           const store = await target.open()
@@ -59,7 +59,7 @@ for (const engine of storeEngines) {
       }
     })
 
-    test('can be watched on from each revision', async () => {
+    test('can be watched from each revision', async () => {
       await onTarget(running, async (target) => {
         const store = await target.open()
         const { truth } = await runWorkload(store, { seed: 'each', writers: 2, commits: 20, watchers: 0 })
@@ -70,11 +70,11 @@ for (const engine of storeEngines) {
         expect(revisions.length).toBeGreaterThan(2)
         const sessions = await Promise.all(
           revisions.map(async (after) => {
-            const session: Session = { prefix: '', after, isResumed: false, told: [] }
+            const session: Session = { prefix: '', after, isResumed: false, batches: [] }
             const watch = store.watch('', { after })
             watch.requestProgress()
             for await (const { revision, changes } of watch) {
-              session.told.push({
+              session.batches.push({
                 revision,
                 changes: changes.map((change) => plainChange(change)),
                 headThen: await store.head(),

@@ -6,10 +6,10 @@ import { storeEngines } from './targets/index.ts'
 import { onTarget } from './targets/target.ts'
 import type { RunningEngine, StoreNeed } from './targets/target.ts'
 
-/** A real server has a clock of its own, and a watch that it has not taken up yet may be overtaken by a compaction: tried again, and not shrunk. */
+/** A real server has its own clock, and a compaction may overtake a new watch: the test retries and does not shrink. */
 const withServer = (isServer: boolean): { retry: number } => ({ retry: isServer ? 2 : 0 })
 
-/** How many histories; EVENKEEL_RUNS asks for more, or fewer. */
+/** The number of histories; EVENKEEL_RUNS overrides it. */
 const runs = (usual: number): number => Number(process.env['EVENKEEL_RUNS'] ?? usual)
 
 const small = fc.nat({ max: 50 })
@@ -98,7 +98,7 @@ for (const engine of storeEngines) {
     })
     afterAll(() => running.stop())
 
-    test('does in every random history what the model does', withServer(engine.name === 'etcd'), async () => {
+    test('matches the model in every random history', withServer(engine.name === 'etcd'), async () => {
       const { runs: numRuns, length } = usual[engine.name] ?? { runs: 5, length: 30 }
       await fc.assert(
         fc.asyncProperty(histories(engine.lacks, length), async (history) => {
@@ -121,7 +121,7 @@ describe('the same history', () => {
     for (const running of all.values()) await running.stop()
   })
 
-  test('comes to the same, step by step, in every engine', withServer(true), async () => {
+  test('gives the same results in every engine, step by step', withServer(true), async () => {
     await fc.assert(
       fc.asyncProperty(histories(lacked, 25), async (history) => {
         const outcomes = await Promise.all(

@@ -1,5 +1,5 @@
 /**
- * The judge: cases, targets, a model and validators, to be driven by vitest or by anything else.
+ * Conformance suites: cases, targets, a model and validators, to be run by vitest or any other runner.
  */
 export type { Case } from './case.ts'
 export { findKubectls } from './clients/kubectl/binaries.ts'
@@ -21,6 +21,6 @@ export { runClients } from './validate/clients.ts'
 export { linearizabilityFaults } from './validate/linearizable.ts'
 export type { Operation } from './validate/linearizable.ts'
 export { positionOf, sessionValidators, watchFaults } from './validate/watch.ts'
-export type { Session, Told } from './validate/watch.ts'
+export type { Session, ReceivedBatch } from './validate/watch.ts'
 export { runWorkload } from './validate/workload.ts'
 export type { WorkloadOptions, WorkloadResult } from './validate/workload.ts'

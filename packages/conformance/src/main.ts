@@ -1,7 +1,7 @@
 /**
- * `npm run conformance -- SUITE [options]`: one judge, several suites.
+ * `npm run conformance -- SUITE [options]`: one command, several suites.
  *
- * A suite reads its own options from the command line, so all that is decided here is which one is loaded.
+ * A suite parses its own options; this file only decides which suite is loaded.
  */
 
 const suites: Readonly<Record<string, { about: string; run(): Promise<unknown> }>> = {
@@ -15,15 +15,13 @@ const help = `npm run conformance -- SUITE [options]
     .map(([name, { about }]) => `${name.padEnd(8)} ${about}`)
     .join('\n  ')}
 
-  --help   this, or after the name of a suite what it can be told
+  --help   this text, or after the name of a suite its options
 `
 
 const [name = ''] = process.argv.slice(2)
 if (Object.hasOwn(suites, name)) await suites[name]?.run()
 else if (name === '--help') process.stdout.write(help)
 else {
-  process.stderr.write(
-    `${name === '' || name.startsWith('-') ? 'which suite?' : `there is no suite ${name}`}\n\n${help}`,
-  )
+  process.stderr.write(`${name === '' || name.startsWith('-') ? 'name a suite' : `unknown suite ${name}`}\n\n${help}`)
   process.exitCode = 2
 }

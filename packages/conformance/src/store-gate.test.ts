@@ -1,5 +1,5 @@
 /**
- * One case of the store suite on every engine: what the contributor's gate runs. store.test.ts has the whole suite.
+ * One case of the store suite on every engine, for the contributor's gate. store.test.ts runs the whole suite.
  */
 import { expect, test } from 'vitest'
 import { storeSuite } from './cases/store/index.ts'
@@ -7,7 +7,7 @@ import { storeEngines } from './targets/index.ts'
 import { onTarget, reasonToSkip } from './targets/target.ts'
 
 test.for(storeEngines.map((engine) => [engine.name, engine] as const))(
-  '%s keeps one promise',
+  '%s passes one case',
   async ([, engine], { skip }) => {
     const unavailable = engine.unavailable()
     if (unavailable !== undefined) skip(unavailable)

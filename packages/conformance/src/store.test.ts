@@ -4,7 +4,7 @@ import { storeEngines } from './targets/index.ts'
 import { onTarget, reasonToSkip } from './targets/target.ts'
 import type { RunningEngine } from './targets/target.ts'
 
-test('every case has an id of its own and says what it claims', () => {
+test('every case has a unique id and a rule', () => {
   const ids = storeSuite.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const { id, rule } of storeSuite) {

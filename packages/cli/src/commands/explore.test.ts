@@ -19,7 +19,7 @@ function run(...words: readonly string[]): Promise<Said> {
   return startProcess(words, folder).ended
 }
 
-interface Told {
+interface Report {
   readonly scenario: string
   readonly failures: readonly { readonly rule: string; readonly replay: string; readonly timeline?: unknown }[]
 }
@@ -39,7 +39,7 @@ test('explore and replay: a failure is found, written, replayed, and gone with a
     'pages/report.html',
   )
   expect(found).toMatchObject({ code: 1, err: '' })
-  const { scenario, failures } = JSON.parse(found.out) as Told
+  const { scenario, failures } = JSON.parse(found.out) as Report
   expect(scenario).toBe('boxes')
   const failure = failures.find(({ rule }) => rule === 'cleanup')
   expect(failure).toMatchObject({ replay: expect.stringMatching(/^found\/cleanup-\w+\.json$/) as string })

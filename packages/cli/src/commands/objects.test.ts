@@ -26,7 +26,7 @@ describe('get', () => {
       expect((await cli.type(['get', name])).out).toBe(out)
   })
 
-  test('yaml, json and name are the object itself; a list is a List', async () => {
+  test('yaml, json and name print the object itself; a list is a List', async () => {
     expect(parse((await cli.type(['get', 'lamp/desk', '-o', 'yaml'])).out)).toMatchObject({
       kind: 'Lamp',
       spec: { watts: 60 },
@@ -42,7 +42,7 @@ describe('get', () => {
     expect((await cli.type(['get', 'lamps,configmaps', '-o', 'name'])).out).toMatch(/^lamp\/desk\nconfigmap\/.*desk/)
   })
 
-  test('-A names the namespace, -l and --field-selector choose, nothing is said on stderr', async () => {
+  test('-A shows the namespace, -l and --field-selector filter, and stderr stays empty', async () => {
     expect((await cli.type(['get', 'lamps', '-A'])).out).toMatch(/^NAMESPACE +NAME +WATTS\ndefault +desk +60\n$/)
     expect(await cli.type(['get', 'lamps', '-l', 'room=kitchen'])).toMatchObject({
       code: 0,
@@ -54,7 +54,7 @@ describe('get', () => {
     )
   })
 
-  test('a kind that the server does not have is an error with the one that was meant', async () => {
+  test('an unknown kind is an error that suggests a similar one', async () => {
     expect(await cli.type(['get', 'lmaps'])).toEqual({
       code: 1,
       out: '',
@@ -65,7 +65,7 @@ describe('get', () => {
     })
   })
 
-  test('an object that is not there is an error', async () => {
+  test('a missing object is an error', async () => {
     expect(await cli.type(['get', 'lamp/none'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^error\[not-found\]: lamps.test.dev "none" not found\n/) as string,
@@ -76,7 +76,7 @@ describe('get', () => {
     })
   })
 
-  test('what an object contains never acts upon a terminal', async () => {
+  test('the content of an object never controls the terminal', async () => {
     await cli.apply(lamp('evil', { watts: 1, note: '\u001b[2J\u001b]0;title\u0007\rgone' }))
     for (const words of [
       ['get', 'lamp/evil', '-o', 'yaml'],
@@ -85,7 +85,7 @@ describe('get', () => {
       ['why', 'lamp/evil'],
     ]) {
       const { out } = await cli.type(words, { columns: 80 })
-      // eslint-disable-next-line no-control-regex -- these are what must not be there
+      // eslint-disable-next-line no-control-regex -- matches characters that must not appear
       expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/)
     }
     await cli.type(['delete', 'lamp/evil'])
@@ -112,14 +112,14 @@ describe('get', () => {
               .replace(/(?<= )\d+[smh]\w*$/, 'AGE'),
           )
           .filter((line) => line !== '')
-      // With several kinds kubectl writes the group too; we write what can be typed.
+      // With several kinds kubectl prints the group too; we print words that can be typed.
       expect(rows(ours)).toEqual(rows(theirs).map((line) => line.replace(/\.test\.dev(?=\/)/, '')))
     },
   )
 })
 
 describe('describe', () => {
-  test('tells facts, conditions and events; with --json all of it is data', async () => {
+  test('shows facts, conditions and events; with --json as data', async () => {
     const { out } = await cli.type(['describe', 'lamp/desk'])
     expect(out).toMatch(/Name: +desk\nNamespace: +default\nKind: +Lamp \(test\.dev\/v1\)/)
     expect(out).toMatch(/Conditions:\n {2}TYPE +STATUS +REASON/)
@@ -129,7 +129,7 @@ describe('describe', () => {
     ])
   })
 
-  test('what is in a Secret is told by its length', async () => {
+  test('the values of a Secret are shown as their length', async () => {
     await cli.apply({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -143,7 +143,7 @@ describe('describe', () => {
 })
 
 describe('apply', () => {
-  test('creates, leaves alone, configures; a dry run changes nothing', async () => {
+  test('reports created, unchanged and configured; a dry run changes nothing', async () => {
     await writeFile(
       join(cli.folder, 'two.yaml'),
       'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: two }\n',
@@ -172,7 +172,7 @@ describe('apply', () => {
     ['kind: ConfigMap', /an object has no apiVersion or kind/],
     ['apiVersion: v1\nkind: ConfigMap', /ConfigMap has no metadata/],
     ['', /no objects in -/],
-  ])('refuses %j before anything is sent', async (stdin, says) => {
+  ])('rejects %j before any request', async (stdin, says) => {
     expect(await cli.type(['apply', '-f', '-'], { stdin })).toMatchObject({
       code: 2,
       out: '',
@@ -180,7 +180,7 @@ describe('apply', () => {
     })
   })
 
-  test('reports a refusal of the server as refused, and a missing file as bad-file', async () => {
+  test('reports a rejection by the server as refused, and a missing file as bad-file', async () => {
     expect(await cli.type(['apply', '-f', '-'], { stdin: JSON.stringify(lamp('dark', { watts: -1 })) })).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^error\[refused\]: .*watts/) as string,
@@ -211,7 +211,7 @@ describe('delete', () => {
 })
 
 describe('watch and logs', () => {
-  test('watch prints what is there, then every change with the fields that changed', async () => {
+  test('watch prints existing objects, then every change with the changed fields', async () => {
     const stop = new AbortController()
     let text = ''
     const watching = cli.type(['watch', 'configmaps', 'seen', '--json'], {
@@ -233,7 +233,7 @@ describe('watch and logs', () => {
     expect(events.at(-1)).toMatchObject({ type: 'MODIFIED', changes: [expect.stringMatching(/^data\.a ".*" → ".*"$/)] })
   })
 
-  test('logs prints events, and says so when there are none', async () => {
+  test('logs prints events, or that there are none', async () => {
     expect(await cli.type(['logs', 'configmap/kube-root-ca.crt'])).toMatchObject({
       code: 0,
       out: '',
@@ -247,7 +247,7 @@ describe('watch and logs', () => {
 })
 
 describe('do', () => {
-  test('lists what can be asked for', async () => {
+  test('lists the actions', async () => {
     const { out } = await cli.type(['do', 'lamp/desk'])
     expect(out).toMatch(/^ACTION +FORM +ABOUT +WHEN\n/)
     expect(out).toMatch(/off +state +Makes it dark\./)
@@ -258,7 +258,7 @@ describe('do', () => {
     ])
   })
 
-  test('asks: a state is written, a call is answered, a dangerous one wants to be confirmed', async () => {
+  test('runs actions: writes a state, returns the result of a call, asks for confirmation of a dangerous one', async () => {
     expect(await cli.type(['do', 'lamp/desk', 'price'])).toMatchObject({ code: 0, out: '{"perHour":1}\n' })
     expect(await cli.type(['do', 'lamp/desk', 'blink'])).toMatchObject({
       code: 2,
@@ -275,7 +275,7 @@ describe('do', () => {
     expect((await cli.type(['get', 'lamp/desk'])).out).toMatch(/desk +0\n/)
   })
 
-  test('a call whose controller runs elsewhere: the answer comes as the result of an operation', async () => {
+  test('a call whose controller runs elsewhere returns the result of an Operation', async () => {
     const ring = action('ring', {
       form: 'call',
       answer: ({ input }) => ({ rang: input ?? 'once' }),
@@ -309,7 +309,7 @@ describe('do', () => {
     await running
   })
 
-  test('refuses an unknown action, a missing object, and an input that is not JSON', async () => {
+  test('rejects an unknown action, a missing object and an input that is not JSON', async () => {
     expect(await cli.type(['do', 'lamp/desk', 'of'])).toMatchObject({
       code: 2,
       err: 'error[usage]: lamp has no action "of": its actions are off, blink, price\nTry: off\n',

@@ -7,7 +7,7 @@ import { lamp, typed, type Said } from '../fixtures/cli.fixture.ts'
 import type * as Lamps from '../fixtures/lamps.fixture.ts'
 import { isAlive, startProcess } from '../fixtures/process.fixture.ts'
 
-/** What it exports is what `up` takes. */
+/** The exports that `up` accepts. */
 const parts: readonly (keyof typeof Lamps)[] = ['controllers', 'serve']
 const lamps = fileURLToPath(new URL('../fixtures/lamps.fixture.ts', import.meta.url))
 
@@ -22,7 +22,7 @@ interface Begun {
   readonly serving: Promise<Said>
 }
 
-/** Types a command that goes on, and gives the first thing it prints. */
+/** Runs a command that does not end, and returns its first output. */
 function begin(words: readonly string[], signal: AbortSignal): Begun {
   let serving: Promise<Said> | undefined
   const first = new Promise<Awaited<Begun['first']>>((resolve, reject) => {
@@ -41,7 +41,7 @@ function begin(words: readonly string[], signal: AbortSignal): Begun {
 }
 
 describe('serve', () => {
-  test('serves until it is stopped; what it keeps can be saved and restored', async () => {
+  test('serves until it is stopped; its data can be saved and restored', async () => {
     const stop = new AbortController()
     const { first, serving } = begin(['serve', '--port', '0', '--json'], stop.signal)
     const { url, kubeconfig } = await first
@@ -66,12 +66,12 @@ describe('serve', () => {
       revision: expect.any(Number) as number,
     })
     expect((await typed(['snapshot', 'restore', 'a.backup', '--data', 'other'], { cwd: folder })).out).toMatch(
-      /^\d+ objects restored into .*other.*; versions go on from \d+\n$/,
+      /^\d+ objects restored into .*other.*; versions continue from \d+\n$/,
     )
     expect((await typed(['snapshot', 'restore', 'none.backup', '--data', 'third'], { cwd: folder })).code).not.toBe(0)
   })
 
-  test('a port that is in use is one line', async () => {
+  test('a port in use is a one-line error', async () => {
     const stop = new AbortController()
     const { first, serving } = begin(['serve', '--port', '0', '--memory', '--json'], stop.signal)
     const { port } = new URL((await first).url)
@@ -84,7 +84,7 @@ describe('serve', () => {
 })
 
 describe('up', () => {
-  test('prints addresses, runs the controllers, and leaves nothing behind but its objects', async () => {
+  test('prints addresses, runs the controllers, and leaves only its objects behind', async () => {
     const up = startProcess(['up', lamps, '--port', '0'], folder)
     const text = await up.until(/export KUBECONFIG=.*\n/)
     expect(text).toMatch(
@@ -98,7 +98,7 @@ describe('up', () => {
     for (const { url } of managers) expect((await fetch(new URL('/healthz', url))).status).toBe(200)
     await typed(['apply', '-f', '-'], { cwd: folder, stdin: JSON.stringify(lamp('kept')) })
     expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: running/)
-    // It runs in a manager that the module made itself.
+    // The module created this manager itself.
     expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller looker: running/)
     const second = await startProcess(['up', lamps, '--port', '0'], folder).ended
     expect(second).toMatchObject({
@@ -128,7 +128,7 @@ describe('up', () => {
     expect((await again.ended).out.trim().split('\n')).toHaveLength(1)
   })
 
-  test('a module that cannot serve its page ends everything, and says why', async () => {
+  test('a module that cannot serve its page stops everything with an error', async () => {
     await writeFile(join(folder, 'app.mjs'), 'export const serve = () => { throw new Error("port 80 is taken") }')
     const { code, err } = await typed(['up', 'app.mjs', '--port', '0', '--memory'], { cwd: folder })
     expect({ code, err }).toEqual({
@@ -141,7 +141,7 @@ describe('up', () => {
     ['export const a = 1', `exports neither ${parts.join(' nor ')}`],
     ['throw new Error("broken")', 'app.mjs: broken'],
     [undefined, 'does not exist'],
-  ])('a module that says %j is refused with a sentence', async (text, says) => {
+  ])('a module with the source %j is rejected with one sentence', async (text, says) => {
     if (text !== undefined) await writeFile(join(folder, 'app.mjs'), text)
     expect(await typed(['up', 'app.mjs', '--port', '0'], { cwd: folder })).toMatchObject({
       code: 2,

@@ -24,7 +24,7 @@ export const snapshot: Command = {
       io.stdout.write(
         json
           ? `${JSON.stringify({ restored: entries, revision, folder })}\n`
-          : `${entries} objects restored into ${folder}; versions go on from ${revision}\n`,
+          : `${entries} objects restored into ${folder}; versions continue from ${revision}\n`,
       )
       return 0
     }

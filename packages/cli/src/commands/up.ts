@@ -45,7 +45,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
-  // Ends everything when a module cannot serve its page: a caller would wait for it without end.
+  // Stops everything when a module cannot serve its page: a caller would wait for it forever.
   const failing = new AbortController()
   const signal = AbortSignal.any([io.signal, failing.signal])
   let announced: Promise<void> | undefined
@@ -78,7 +78,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
       },
     })
   } finally {
-    // What does not listen by now never will, and nothing may be added to the list of stops from here on.
+    // A manager that does not listen by now never will, and no stop function may be added from here on.
     listening.set(undefined)
     await announced
     await screen.stop()
@@ -103,11 +103,11 @@ interface Announcing {
   readonly modules: readonly UserModule[]
   readonly call: Invocation
   readonly screen: Screen
-  /** Where those who ask find the managers. */
+  /** The file with the addresses of the managers. */
   readonly left: ManagerFile
-  /** Where the manager can be asked; it listens a moment after it was made. */
+  /** The address of the manager, which listens a moment after its creation. */
   readonly endpoints: Promise<string | undefined>
-  /** What is called at the end. */
+  /** Functions to call at the end. */
   readonly stops: (() => unknown)[]
   /** Aborts when everything stops. */
   readonly signal: AbortSignal
@@ -118,7 +118,7 @@ async function announce(
   { modules, call, screen, left, endpoints, stops, signal }: Announcing,
 ): Promise<void> {
   const { io, json } = call
-  // Pages are people, not controllers: what they ask for says nothing about the permissions and habits of the program.
+  // Pages act for users, not for controllers: their requests must not count for the permissions and rules of a program.
   const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
   const context: ServeContext = {
     client,

@@ -33,7 +33,7 @@ async function why(...words: readonly string[]): Promise<Why> {
 }
 
 describe('why', () => {
-  test('says that an object is ready, who wrote it last, and why its controller ran', async () => {
+  test('explains that an object is ready, which manager wrote it last, and why its controller ran', async () => {
     const { code, out } = await cli.type(['why', 'lamp/desk'])
     expect(code).toBe(0)
     expect(out).toMatch(/^lamp\/desk in default\n\nWhy is it not ready\? it is ready: Shines\.\n/)
@@ -42,7 +42,7 @@ describe('why', () => {
     expect(out).toContain('because lamp/desk in default was created (for Lamp)')
   })
 
-  test('says why an object is not ready, by its conditions', async () => {
+  test('explains by its conditions why an object is not ready', async () => {
     const {
       answers: [answer],
     } = await why('lamp/sun', '-q', 'not-ready')
@@ -53,7 +53,7 @@ describe('why', () => {
     expect(answer?.because[0]).toMatch(/^condition Ready is False for \w+: TooBright, 5000 watts/)
   })
 
-  test('says why an object is still here: the finalizer, its reason, and advice', async () => {
+  test('explains why an object still exists: the finalizer, its reason, and advice', async () => {
     const { answers } = await why('lamp/stuck')
     expect(answers[0]).toMatchObject({
       question: 'still-here',
@@ -63,7 +63,7 @@ describe('why', () => {
     expect(answers[0]?.advice.join('\n')).toContain('evenkeel finalizers force lamp/stuck')
   })
 
-  test('says which reconcile wrote an object, and what made it run', async () => {
+  test('explains which reconcile wrote an object, and its cause', async () => {
     const {
       answers: [answer],
     } = await why('configmap/desk', '-q', 'changed')
@@ -72,7 +72,7 @@ describe('why', () => {
     )
   })
 
-  test('asks every manager that is named in the folder, and does without one that is gone', async () => {
+  test('reads every manager listed in the folder and skips one that is gone', async () => {
     const file = join(cli.folder, 'data', 'manager.json')
     const before = await readFile(file, 'utf8')
     await writeFile(
@@ -88,7 +88,7 @@ describe('why', () => {
     await writeFile(file, before)
   })
 
-  test('answers without a manager as well, and says what one would add', async () => {
+  test('answers without a manager too, and says what a manager would add', async () => {
     const { out, code } = await cli.type(['why', 'lamp/desk', '--kubeconfig', `${cli.folder}/data/kubeconfig`], {
       env: {},
     })
@@ -101,7 +101,7 @@ describe('why', () => {
     )
   })
 
-  test('is about one object', async () => {
+  test('accepts one object', async () => {
     expect(await cli.type(['why', 'lamps'])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/^error\[usage\]: name one object: KIND\/NAME\nTry: lamp\//) as string,
@@ -114,7 +114,7 @@ describe('why', () => {
 })
 
 describe('tree', () => {
-  test('shows what belongs to an object, and how each is', async () => {
+  test('shows the dependents of an object and their state', async () => {
     expect((await cli.type(['tree', 'lamp/desk'])).out).toBe('✓ Lamp/desk  Ready\n└─ · ConfigMap/desk  exists\n')
     expect(JSON.parse((await cli.type(['tree', 'lamp/desk', '--json'])).out)).toMatchObject({
       kind: 'Lamp',
@@ -123,7 +123,7 @@ describe('tree', () => {
     })
   })
 
-  test('owners in a ring do not go round for ever', async () => {
+  test('a cycle of owners ends', async () => {
     const client = new Client({ transport: cli.ready.manager.transport })
     const [a, b] = await Promise.all(
       ['ring-a', 'ring-b'].map((name) =>
@@ -160,7 +160,7 @@ describe('finalizers', () => {
     ])
   })
 
-  test('force refuses what is not being deleted, has no such finalizer, or has none', async () => {
+  test('force rejects an object that is not being deleted or does not have the finalizer', async () => {
     expect((await cli.type(['finalizers', 'force', 'lamp/desk', '--yes'])).err).toMatch(
       /^error\[usage\]: lamp\/desk is not being deleted\nTry: evenkeel delete lamp\/desk first/,
     )

@@ -1,15 +1,15 @@
 /**
- * The public conformance data of CEL, and what Kubernetes makes of it.
+ * The public conformance data of CEL, and how Kubernetes does on it.
  *
- * `kubernetes.json` lists the cases that Kubernetes 1.36 itself does not pass, by reason: every case was given to cel-go in
- * kube-apiserver's environment for new expressions. Whatever is not listed there Kubernetes passes, and so must we. It is
- * regenerated from there, never edited.
+ * `kubernetes.json` lists the cases that Kubernetes 1.36 itself fails, by reason: every case was run with cel-go in the
+ * environment of kube-apiserver for new expressions. Kubernetes passes all other cases, and so must we. The file is
+ * generated, never edited.
  */
 import { readFileSync } from 'node:fs'
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import type { Json } from './protobuf-json.ts'
 
-/** A case as the data gives it: protobuf in JSON; only what we look at. */
+/** A case as the data has it: protobuf in JSON; only the fields that we use. */
 export interface CelCase {
   readonly name?: string
   readonly expr: string

@@ -1,8 +1,8 @@
 /**
  * Scores our expressions on the public conformance data of CEL: `npm run conformance -- cel [options]`.
  *
- * One line for each case that fails, the score, what Kubernetes does not pass, by reason, and at last `N passed, N failed`. Ends with 1 when a case that
- * Kubernetes passes is not passed, or when one changed sides unnoticed.
+ * Prints one line per failed case, the score, the cases that Kubernetes fails, by reason, and `N passed, N failed`.
+ * Exits with 1 when we fail a case that Kubernetes passes, or when a known difference changed.
  */
 import { parseArgs } from 'node:util'
 import { scoreCel } from './score.ts'

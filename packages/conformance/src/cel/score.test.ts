@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { readCases, readExcuses } from './data.ts'
 import { scoreCel } from './score.ts'
 
-test('scoreCel passes what Kubernetes passes, and nothing else but what is listed', () => {
+test('scoreCel passes exactly the cases that Kubernetes passes, and the listed exceptions', () => {
   const results = scoreCel()
   expect(results.filter(({ outcome }) => outcome === 'failed')).toEqual([])
   expect(results.length).toBe(2344)
   expect(results.filter(({ reason }) => reason === undefined).length).toBe(1456)
 })
 
-test('scoreCel says what is wrong with a case that is not passed, and why Kubernetes does not pass it', () => {
+test('scoreCel reports why a case failed, and why Kubernetes fails it', () => {
   expect(scoreCel({ filter: 'duration_converters/get_milliseconds' })[0]).toEqual(
     expect.objectContaining({
       outcome: 'excused',
@@ -23,7 +23,7 @@ test('scoreCel says what is wrong with a case that is not passed, and why Kubern
   ])
 })
 
-test('readCases gives every case a name of its own, and readExcuses only names cases', () => {
+test('readCases gives every case a unique name, and readExcuses names only existing cases', () => {
   const ids = new Set(readCases().map(({ id }) => id))
   expect(ids.size).toBe(2344)
   expect([...readExcuses().keys()].filter((id) => !ids.has(id))).toEqual([])

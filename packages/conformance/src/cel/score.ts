@@ -1,8 +1,8 @@
 /**
- * What our expressions make of the conformance data of CEL, next to what Kubernetes makes of it.
+ * How our expressions do on the conformance data of CEL, compared with Kubernetes.
  *
- * Every case is run, also those that Kubernetes does not pass: there we should not pass either, except for the few where we
- * do more than it on purpose. That list must stay exact, so a case that changes sides is noticed.
+ * Every case runs, also those that Kubernetes fails: we should fail them too, except for the few where we deliberately
+ * support more. That list must stay exact, so that every change of a result is noticed.
  */
 import { baseEnvironment, CompiledExpression, compileExpression, Environment, formatType } from '@evenkeel/cel'
 import type { Overload, Variable } from '@evenkeel/cel'
@@ -10,25 +10,25 @@ import { readCases, readExcuses } from './data.ts'
 import type { CelCase, DeclaredOverload, Excuse } from './data.ts'
 import { showValue, typeFrom, valueFrom } from './protobuf-json.ts'
 
-/** `excused`: neither we nor Kubernetes pass it. `beyond`: we do, on purpose. */
+/** `excused`: both we and Kubernetes fail it. `beyond`: we deliberately pass it. */
 type CelOutcome = 'passed' | 'excused' | 'beyond' | 'failed'
 
 export interface CelResult {
   readonly id: string
   readonly outcome: CelOutcome
-  /** What came out instead; absent when the case passed. */
+  /** The wrong result; absent when the case passed. */
   readonly problem?: string
-  /** Why Kubernetes does not pass it. */
+  /** Why Kubernetes fails it. */
   readonly reason?: string
   readonly why?: string
-  /** Why we do, or what else there is to say. */
+  /** Why we pass it, or a note. */
   readonly note?: string
 }
 
 const backticks = 'field names in backticks are understood, as in newer versions of cel-go'
 const constantKey = 'an operand that fails does not count when the other one decides, whatever it is'
 
-/** What we pass and Kubernetes does not. */
+/** Cases that we pass and Kubernetes does not. */
 const beyond: Readonly<Record<string, string>> = {
   'fields/quoted_map_fields/field_access_slash': backticks,
   'fields/quoted_map_fields/field_access_dot': backticks,
@@ -65,7 +65,7 @@ function excused(id: string, problem: string | undefined, excuse: Excuse): Omit<
     : { outcome: 'failed', ...excuse, note: 'it is said to pass' }
 }
 
-/** What went wrong; undefined when the case passed. */
+/** The failure; undefined when the case passed. */
 function judge(test: CelCase): string | undefined {
   const compiled = compileExpression(test.expr, environmentOf(test))
   const wantsError = test.evalError !== undefined || test.anyEvalErrors !== undefined

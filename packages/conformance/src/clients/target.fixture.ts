@@ -1,6 +1,6 @@
 /**
- * The server that clients talk to: one of ours with sockets and TLS, or the one of the kubeconfig that
- * `EVENKEEL_CLIENTS_KUBECONFIG` names, by which what the tests expect is itself judged.
+ * The server that clients talk to: an Evenkeel server with sockets and TLS, or the one of the kubeconfig in
+ * `EVENKEEL_CLIENTS_KUBECONFIG`, which checks the expectations of the tests themselves.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,22 +10,22 @@ import { assert } from 'evenkeel/unstable/base'
 
 export interface ClientTarget {
   readonly kubeconfig: string
-  /** Not one of ours: what differs on purpose is left out. */
+  /** Not an Evenkeel server: deliberate differences are skipped. */
   readonly foreign: boolean
-  /** A folder for whoever is a client; it goes when the target goes. */
+  /** A folder for the client; removed with the target. */
   readonly home: string
-  /** Forgets all history, if it can be told to. */
+  /** Compacts all history, if the target supports it. */
   readonly compact: (() => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
 interface ClientTargetOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** Whether controllers act on what clients make. @default false */
+  /** Whether controllers run. @default false */
   readonly controllers?: boolean
 }
 
-/** Starts what clients are to talk to. It ends when it is told to. */
+/** Starts the server for the clients. `stop` ends it. */
 export async function startClientTarget({
   env = process.env,
   controllers = false,

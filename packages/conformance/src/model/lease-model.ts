@@ -1,5 +1,5 @@
 /**
- * Leases as a child would write them: when each ends, and which keys it has.
+ * A deliberately naive model of leases: the expiry and the keys of each.
  */
 import type { Lease } from 'evenkeel/unstable/store'
 import { pick } from './step.ts'
@@ -10,12 +10,12 @@ export class LeaseModel {
   readonly #leaseOf = new Map<string, string>()
   #nowMs = 0
 
-  /** Every lease there ever was. */
+  /** Every lease that ever existed. */
   get ids(): readonly string[] {
     return this.#ids
   }
 
-  /** Any lease there ever was, or one that never was. */
+  /** Any lease that ever existed, or an unknown one. */
   pick(index: number): string {
     return pick([...this.#ids, '4711'], index)
   }
@@ -35,7 +35,7 @@ export class LeaseModel {
     return lease !== undefined
   }
 
-  /** The key was written, under this lease or none. */
+  /** The key was written, with this lease or without one. */
   attach(key: string, lease: string | undefined): void {
     if (lease === undefined) this.#leaseOf.delete(key)
     else this.#leaseOf.set(key, lease)
@@ -49,7 +49,7 @@ export class LeaseModel {
     this.#alive.delete(id)
   }
 
-  /** Moves time; gives the keys of each lease that ran out. */
+  /** Moves time; returns the keys of each expired lease. */
   advance(byMs: number): string[][] {
     this.#nowMs += byMs
     const ended = [...this.#alive]

@@ -1,5 +1,5 @@
 /**
- * A watch of a played history: read now and then, and compared with the model each time.
+ * A watch of a played history: read from time to time and compared with the model.
  */
 import assert from 'node:assert/strict'
 import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
@@ -13,9 +13,9 @@ export class PlayedWatch {
   readonly #watch: Watch
   readonly #iterator: AsyncIterator<WatchBatch, WatchEnd | undefined>
   readonly #prefix: string
-  /** Everything up to here was told. */
+  /** Every change up to here was received. */
   #position: number
-  #isTold = false
+  #hasReceived = false
 
   constructor(store: Store, { prefix, after }: { prefix: string; after: number }) {
     this.#prefix = prefix
@@ -28,43 +28,46 @@ export class PlayedWatch {
     return this.#watch.end
   }
 
-  /** Reads to the newest revision of the model, or to an end that compaction excuses; gives what was told. */
+  /** Reads to the newest revision of the model, or to an end caused by compaction; returns the received changes. */
   async drain(model: StoreModel): Promise<PlainChange[]> {
-    const told: PlainChange[] = []
+    const received: PlainChange[] = []
     const from = this.#position
     this.#watch.requestProgress()
-    const isAhead = !this.#isTold && from > model.head
+    const isAhead = !this.#hasReceived && from > model.head
     const until = isAhead ? Infinity : model.head
     while (this.#position < until) {
       const { done, value } = await this.#iterator.next()
       if (done) {
         if (value?.reason === 'compacted')
-          assert.ok(this.#position < value.compacted && value.compacted <= model.compacted, 'ended without need')
+          assert.ok(
+            this.#position < value.compacted && value.compacted <= model.compacted,
+            'the watch ended without a reason',
+          )
         else assert.deepEqual([value?.reason, isAhead], ['ahead', true])
         break
       }
       assert.ok(value.revision >= this.#position, 'progress does not go back')
-      this.#isTold = true
-      told.push(...value.changes.map((change) => plainChange(change)))
+      this.#hasReceived = true
+      received.push(...value.changes.map((change) => plainChange(change)))
       this.#position = value.revision
       if (value.changes.length > 0) continue
       await nextTurn(turns)
       this.#watch.requestProgress()
     }
     this.#compare(
-      told,
+      received,
       model.changesAfter(from, this.#prefix).filter(({ revision }) => revision <= this.#position),
       model.compacted,
     )
-    return told
+    return received
   }
 
-  /** What was there before may be missing once it is compacted. */
-  #compare(told: readonly PlainChange[], expected: readonly PlainChange[], compacted: number): void {
+  /** The previous entry may be missing after a compaction. */
+  #compare(received: readonly PlainChange[], expected: readonly PlainChange[], compacted: number): void {
     const excused = expected.map((change, index) => {
       const { previous, ...rest } = change
-      return previous && !told[index]?.previous && change.revision <= compacted ? rest : change
+      return previous && !received[index]?.previous && change.revision <= compacted ? rest : change
     })
-    assert.deepEqual(told, excused)
+    assert.deepEqual(received, excused)
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Plays a history on a store and compares every answer with the model.
+ * Plays a history on a store and compares every result with the model.
  *
- * The model takes the revisions the store gives out; that they rise, by one where the store is
- * alone, is checked on the way. What the store does by itself (the end of a lease) is learnt from
- * a watch that is open all the time, the witness, and must be what the model expects.
+ * The model takes its revisions from the store; the player checks that they increase, by one if the store is
+ * used alone. Changes that the store makes by itself (expired leases) come from a watch that is always open,
+ * the witness, and must match the model.
  */
 import assert from 'node:assert/strict'
 import { isStoreError } from 'evenkeel/unstable/store'
@@ -17,19 +17,19 @@ import type { Claim, Step, WriteStep } from './step.ts'
 import { plainEntry, StoreModel } from './store-model.ts'
 import type { PlainChange } from './store-model.ts'
 
-/** What a step came to, in a form that is the same in every engine: revisions by their number, not their value. */
+/** The outcome of a step in a form that is equal in every engine: revisions by ordinal, not by value. */
 export type Outcome = Readonly<Record<string, unknown>>
 
 export interface PlayOptions {
   /**
-   * Ask only for revisions that every engine has, so that what steps come to can be compared.
+   * Use only revisions that every engine has, so that outcomes can be compared.
    *
    * @default false
    */
   isComparable?: boolean
 }
 
-/** Plays all steps; gives what each came to. @throws when the store does not do as the model does. */
+/** Plays all steps; returns their outcomes. @throws When the store differs from the model. */
 export async function play(
   target: StoreTarget,
   steps: readonly Step[],
@@ -73,12 +73,12 @@ class Player {
     await this.#bearWitness()
   }
 
-  /** Opens the watch that sees everything, and waits until it has told something: before that, a compaction could still end it. */
+  /** Opens the watch of everything and waits for its first batch: before that, a compaction could still end it. */
   async #bearWitness(): Promise<void> {
     this.#witness = new Reader(this.#store.watch('', { after: this.#model.head }))
     const write = { key: '/witness', value: bytes('sees'), expect: this.#model.get('/witness')?.revision ?? 0 }
     const result = await this.#store.commit(write)
-    assert.ok(result.ok, 'nobody else writes here')
+    assert.ok(result.ok, 'no other writer')
     this.#made([write], result.revision)
     await this.#witness.until(result.revision)
   }
@@ -111,7 +111,7 @@ class Player {
     }
   }
 
-  /** Everything that was told and everything that is there is right. */
+  /** Checks everything that was received and everything that is stored. */
   async finish(): Promise<void> {
     for (const watch of this.#watches) await watch.drain(this.#model)
     await this.#compareContents()
@@ -146,13 +146,13 @@ class Player {
       return { lost: result.key, current: this.#outline(result.current && plainEntry(result.current)) }
     }
     assert.equal(conflict, undefined, 'the commit should have been lost')
-    assert.equal(isLeaseGone, false, 'the commit should have been refused')
+    assert.equal(isLeaseGone, false, 'the commit should have failed')
     this.#made(writes, result.revision)
     return { made: this.#number(result.revision) }
   }
 
   #made(writes: readonly Omit<Write, 'expect'>[], revision: number): void {
-    if (this.#target.lacks.alone) assert.ok(revision > this.#model.head, 'revisions rise')
+    if (this.#target.lacks.alone) assert.ok(revision > this.#model.head, 'revisions increase')
     else assert.equal(revision, this.#model.head + 1)
     this.#model.commit(writes, revision)
     for (const { key, lease } of writes) this.#leases.attach(key, lease)
@@ -220,10 +220,10 @@ class Player {
       this.#watches.push(watch)
       return { watching: true }
     }
-    const told = await watch.drain(this.#model)
+    const received = await watch.drain(this.#model)
     if (isServed) this.#watches.push(watch)
     else assert.deepEqual({ ok: false, ...watch.end }, this.#refusal(after))
-    return { told: told.map((change) => this.#outlineChange(change)), end: watch.end?.reason }
+    return { received: received.map((change) => this.#outlineChange(change)), end: watch.end?.reason }
   }
 
   async #drain(index: number): Promise<Outcome> {
@@ -263,7 +263,7 @@ class Player {
     return { ended }
   }
 
-  /** Waits until the witness has told of the end of these groups of keys, each in one commit. */
+  /** Waits until the witness has received the deletion of these groups of keys, each in one commit. */
   async #seeEnds(groups: readonly (readonly string[])[]): Promise<void> {
     const left = groups.map((keys) => [...keys].sort())
     while (left.length > 0) {
@@ -272,7 +272,7 @@ class Player {
       for (const revision of new Set(isNew.map((change) => change.revision))) {
         const keys = isNew.filter((change) => change.revision === revision).map(({ key }) => key)
         const index = left.findIndex((group) => group.join() === [...keys].sort().join())
-        assert.ok(index >= 0, `nobody expected the end of ${keys.join()} in one commit, but of ${JSON.stringify(left)}`)
+        assert.ok(index >= 0, `unexpected deletion of ${keys.join()} in one commit; expected ${JSON.stringify(left)}`)
         left.splice(index, 1)
         this.#made(
           keys.map((key) => ({ key })),
@@ -287,7 +287,7 @@ class Player {
     this.#store = await this.#target[how]()
     const [head, compacted] = [await this.#store.head(), await this.#store.compacted()]
     if (how === 'crash')
-      assert.ok(head > before && compacted > before, 'after a power cut revisions go on above all that were given out')
+      assert.ok(head > before && compacted > before, 'after a power cut revisions continue above all earlier ones')
     else
       assert.ok(
         head >= before && compacted >= this.#model.compacted,
@@ -330,7 +330,7 @@ class Player {
     return { key, expect: claims[claim] }
   }
 
-  /** Some revision that matters: any that was, both sides of the boundary, one ahead, or the newest. */
+  /** A relevant revision: any committed one, both sides of the boundary, a future one, or the newest. */
   #revisionAt(at: number, { orNewest }: { orNewest: boolean }): number | undefined {
     const { compacted, head, revisions } = this.#model
     const own = [...(orNewest ? [undefined] : []), ...revisions.slice(-12)]
@@ -352,7 +352,7 @@ class Player {
     return { refused: result['reason'] }
   }
 
-  /** A revision as the how-manieth it is, the same in every engine. */
+  /** A revision as its ordinal, which is equal in every engine. */
   #number(revision: number): number {
     return this.#model.revisions.findLastIndex((one) => one <= revision)
   }

@@ -1,20 +1,20 @@
 /**
- * A history as data: what is done to a store, one step after the other.
+ * A history as data: operations on a store, in order.
  *
- * Steps name things by small numbers (the third key, the second lease), which the player turns
- * into keys and revisions with the model at hand. So any list of steps is a history, and one that
- * fails can be made shorter.
+ * Steps refer to keys and leases by small numbers (the third key, the second lease), which the player resolves
+ * with the model. So every list of steps is a valid history, and a failing one can be
+ * shrunk.
  */
 
-/** What a writer claims to know about a key. */
+/** What a writer expects of a key. */
 export type Claim = 'right' | 'stale' | 'absent' | 'ahead'
 
 export interface WriteStep {
   readonly key: number
-  /** Absent means delete. */
+  /** Absent for a delete. */
   readonly value?: string
   readonly stamped?: boolean
-  /** Which of the leases that were ever granted; absent for none. */
+  /** Which of all granted leases; absent for none. */
   readonly lease?: number
   readonly claim: Claim
 }
@@ -48,6 +48,6 @@ export const historyPrefixes = ['', '/', '/a', '/a/', '/a0', '/none'] as const
 
 /** An element by any number. */
 export function pick<T>(list: readonly T[], index: number): T {
-  if (list.length === 0) throw new RangeError('there is nothing to pick from')
+  if (list.length === 0) throw new RangeError('cannot pick from an empty list')
   return list[index % list.length] as T
 }

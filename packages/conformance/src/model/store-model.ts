@@ -1,8 +1,8 @@
 /**
- * A store as a child would write it: the whole contents after every revision, in a list.
+ * A deliberately naive store: the whole content after every revision, in a list.
  *
- * It is slow, has no structure that could be wrong, and is what engines are compared with.
- * Values are texts of bytes (latin1), so that a difference can be read.
+ * It is slow and simple enough to be obviously correct; engines are compared with it.
+ * Values are byte strings (latin1), so that differences are readable.
  */
 import { ContentHash } from 'evenkeel/unstable/store'
 import type { Change, Check, Entry, Write } from 'evenkeel/unstable/store'
@@ -34,12 +34,12 @@ export class StoreModel {
     this.#states = [{ revision: startRevision, contents: new Map() }]
   }
 
-  /** The revision of the last commit, or where the model began. */
+  /** The revision of the last commit, or the initial one. */
   get head(): number {
     return this.#last.revision
   }
 
-  /** Every revision that was committed, and the one it began with. */
+  /** The initial revision and every committed one. */
   get revisions(): readonly number[] {
     return this.#states.map(({ revision }) => revision)
   }
@@ -53,7 +53,7 @@ export class StoreModel {
     return undefined
   }
 
-  /** Writes without asking. */
+  /** Writes without checks. */
   commit(writes: readonly Omit<Write, 'expect'>[], revision: number): void {
     const contents = new Map(this.#last.contents)
     for (const write of writes) {
@@ -87,14 +87,14 @@ export class StoreModel {
     return hash.digest()
   }
 
-  /** After a crash or a restart: the same contents, at a revision that may be higher. */
+  /** After a crash or a restart: the same content, at an equal or higher revision. */
   moveTo(revision: number): void {
     if (revision > this.head) this.#states.push({ revision, contents: this.#last.contents })
   }
 
   get #last(): { readonly revision: number; readonly contents: Contents } {
     const last = this.#states.at(-1)
-    if (!last) throw new Error('a model has at least its first state')
+    if (!last) throw new Error('a model has at least its initial state')
     return last
   }
 

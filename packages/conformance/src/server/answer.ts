@@ -1,8 +1,8 @@
 /**
- * What a server answered, seen loosely: a case reads the fields it makes a claim about and no others.
+ * A loosely typed response: a case reads only the fields that it checks.
  */
 
-/** An object, a list or a Status. Every field may be missing in truth; a case that reads one asserts it. */
+/** An object, a list or a Status. Every field may actually be missing; a case that reads one asserts it. */
 export interface Loose {
   readonly apiVersion: string
   readonly kind: string

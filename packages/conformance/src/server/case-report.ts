@@ -1,9 +1,9 @@
 /**
- * The page that says how compatible a server is: counts for each area, every case that was skipped or failed, every rule.
+ * The compatibility page: counts for each area, every skipped or failed case, every rule.
  */
 import type { CaseResult } from './runner.ts'
 
-/** What one server made of the suite. */
+/** The results of one server. */
 interface ServerReport {
   readonly server: string
   readonly results: readonly CaseResult[]
@@ -14,8 +14,8 @@ const header = `<!-- Generated from the results of the API server conformance su
 # Compatibility
 
 Every rule below is a case that first passed against a real kube-apiserver 1.36.4. The same cases run in our tests: in process,
-over HTTPS, on memory, on files and on etcd. What a server decides otherwise on purpose, or cannot be asked, is skipped with the
-reason. Not there yet: websockets, CBOR (answered 415).
+over HTTPS, on memory, on files and on etcd. Deliberate differences, and cases that a server cannot run, are skipped with the
+reason. Not supported yet: websockets, CBOR (415).
 `
 
 /** Markdown for docs/compatibility.md. */

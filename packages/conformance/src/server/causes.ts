@@ -1,13 +1,13 @@
 /**
- * What a refusal says is wrong, one line each: `field: message`.
+ * The causes of a rejection, one line each: `field: message`.
  */
 import type { Answer } from './answer.ts'
 import type { Place } from './target.ts'
 
 /**
- * The causes of a Status, sorted: where a server walks through maps, their order says nothing. The case's own names
- * become `$NS`; a value that is a list or an object is left out, because it is told in forms of the server's own, and so
- * is everything after the first line, which draws where in an expression the mistake is.
+ * The causes of a Status, sorted, because maps have no fixed order. Names of the case become `$NS`. Values that are
+ * lists or objects are dropped, because their format is specific to the server, and so is everything after the first
+ * line, which points into an expression.
  */
 export function causesOf(answer: Answer, place: Place): string[] {
   const { causes = [] } = (answer.json['details'] ?? {}) as { causes?: readonly { field?: string; message: string }[] }

@@ -4,7 +4,7 @@ import type { Send } from './client.ts'
 
 type Sent = Parameters<Send>[0]
 
-/** A server that answers these pieces to everything, and remembers what it was sent. */
+/** A server that sends these chunks for every request and records the requests. */
 function fake(pieces: readonly string[], status = 200): { send: Send; sent: Sent[] } {
   const sent: Sent[] = []
   const body = async function* (): AsyncGenerator<Uint8Array> {
@@ -19,7 +19,7 @@ function fake(pieces: readonly string[], status = 200): { send: Send; sent: Sent
   }
 }
 
-test('Client.request sends path, query, headers and a JSON body, and gives the whole answer', async () => {
+test('Client.request sends path, query, headers and a JSON body, and returns the whole response', async () => {
   const { send, sent } = fake(['{"a"', ':1}'], 201)
   const answer = await new Client(send, { headers: { authorization: 'Bearer x' } }).request('POST', '/p', {
     query: { a: 'b c', n: 1 },
@@ -35,7 +35,7 @@ test('Client.request sends path, query, headers and a JSON body, and gives the w
   expect([answer.status, answer.json]).toEqual([201, { a: 1 }])
 })
 
-test('Client.request sends text as it is, and no content type when it is empty', async () => {
+test('Client.request sends text unchanged, and no content type when it is empty', async () => {
   const { send, sent } = fake([''])
   await new Client(send).request('POST', '/p?x=1', { body: 'raw', type: '', query: { y: 2 } })
   expect(sent[0]?.target).toBe('/p?x=1&y=2')
@@ -47,7 +47,7 @@ test('Answer.json names the request when the body is not JSON', async () => {
   expect(() => answer.json).toThrow(/GET \/healthz → 200 ok is not JSON/)
 })
 
-test('Client.watch reads events whatever the pieces, also a last one without an end of line', async () => {
+test('Client.watch reads events from any chunks, and a last line without a newline', async () => {
   const { send, sent } = fake([
     '{"type":"AD',
     'DED","object":{}}\n{"type":"X","object":{}}\n{"ty',
@@ -60,11 +60,11 @@ test('Client.watch reads events whatever the pieces, also a last one without an 
   await expect(stream.next()).rejects.toThrow(/ended where an event was expected/)
 })
 
-test('Client.watch fails when the watch is not granted, with what the server said', async () => {
+test('Client.watch fails with the response of the server when the watch is rejected', async () => {
   await expect(new Client(fake(['{"message":"no"}'], 403).send).watch('/w')).rejects.toThrow(/403: \{"message":"no"\}/)
 })
 
-test('Client.close ends a stream that nobody reads any more', async () => {
+test('Client.close ends a stream that is no longer read', async () => {
   let aborted = false
   const send: Send = ({ signal }) =>
     Promise.resolve({
@@ -88,7 +88,7 @@ test('Client.close ends a stream that nobody reads any more', async () => {
   expect(aborted).toBe(true)
 })
 
-test('Client gives up on an answer that does not come', async () => {
+test('Client gives up when no response arrives', async () => {
   const send: Send = ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => {

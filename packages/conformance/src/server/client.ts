@@ -1,8 +1,8 @@
 /**
- * The judge's HTTP client: says exactly what a case wants said, and repairs nothing.
+ * The HTTP client of the suite: sends exactly what a case specifies and corrects nothing.
  *
- * Invariant: no call waits for ever. An answer, an event or the end of a stream that does not come within `patienceMs`
- * is a failure; nothing else here depends on time.
+ * Invariant: no call waits forever. A response, an event or the end of a stream that does not arrive within
+ * `patienceMs` is a failure; nothing else here depends on time.
  */
 import { deadline, onAbort, SystemClock } from 'evenkeel/unstable/base'
 import { Answer } from './answer.ts'
@@ -34,15 +34,15 @@ type QueryValue = string | number | boolean
 export interface AskOptions {
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly headers?: Readonly<Record<string, string>>
-  /** An object goes as JSON; text and bytes go as they are. */
+  /** An object is sent as JSON; text and bytes are sent unchanged. */
   readonly body?: unknown
   /**
-   * The content type of the body; an empty one sends none.
+   * The content type of the body; an empty string sends none.
    *
    * @default 'application/json'
    */
   readonly type?: string
-  /** What to accept. */
+  /** The Accept header. */
   readonly accept?: string
 }
 
@@ -50,7 +50,7 @@ interface ClientOptions {
   /** Sent with every request, for instance the credentials. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * How long to wait for anything before giving up.
+   * How long to wait before giving up.
    *
    * @default 30_000
    */
@@ -71,7 +71,7 @@ export class Client {
     this.#patienceMs = patienceMs
   }
 
-  /** One request, one complete answer. */
+  /** One request, one complete response. */
   async request(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
     const { signal, done } = deadline(clock, this.#patienceMs)
     try {
@@ -85,7 +85,7 @@ export class Client {
     }
   }
 
-  /** Opens a watch, which must be granted. `close` ends those that are still open. */
+  /** Opens a watch, which must succeed. `close` ends open watches. */
   async watch(path: string, { query = {}, ...options }: AskOptions = {}): Promise<WatchStream> {
     const over = new AbortController()
     const request = this.#requestOf('GET', path, { ...options, query: { watch: true, ...query } })

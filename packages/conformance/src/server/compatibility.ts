@@ -1,8 +1,8 @@
 /**
- * docs/compatibility.md: what the suite asks of our server, and what we decide otherwise.
+ * docs/compatibility.md: the rules of the suite, and our deliberate differences.
  *
- * The page is made from the cases themselves. That each passes is what the tests beside this file check, on every
- * store and over HTTPS, so the page says only which are asked.
+ * The page is generated from the cases themselves. The tests next to this file check that each passes, on every
+ * store and over HTTPS, so the page only lists them.
  */
 import { renderReport } from './case-report.ts'
 import { serverSuite } from './cases/index.ts'

@@ -1,8 +1,8 @@
 /**
- * A custom resource for one case: its definition, made for this case alone, and short words for requests about it.
+ * A custom resource for one case: its own CRD, and shorthand for requests.
  *
- * The group is named after the case's namespace, so that definitions of different cases never meet. A real server
- * takes a definition in some time after it answered: whoever defines or changes one here waits until it holds.
+ * The group is named after the namespace of the case, so that CRDs of different cases never conflict. A real server
+ * applies a CRD some time after its response: the functions here wait until it is active.
  */
 import { SystemClock, sleep } from 'evenkeel/unstable/base'
 import type { Answer, Loose } from './answer.ts'
@@ -14,18 +14,18 @@ import type { Fields } from './samples.ts'
 import type { WatchStream } from './watch-stream.ts'
 
 export interface CustomOptions {
-  /** The schema of `spec`; short for a root that has only this. */
+  /** The schema of `spec`; shorthand for a root with only this property. */
   readonly spec?: Fields
-  /** The schema of the whole object; wins over `spec`. */
+  /** The schema of the whole object; overrides `spec`. */
   readonly schema?: Fields
-  /** More of the only version `v1`: subresources, columns, rules about it. */
+  /** More fields of the only version `v1`: subresources, columns, rules. */
   readonly version?: Fields
-  /** All versions, instead of `v1`; each gets the schema unless it has one. */
+  /** All versions, instead of `v1`; each gets the schema unless it has its own. */
   readonly versions?: readonly Fields[]
-  /** Lies over the names Widget, widgets, widget. */
+  /** Merged over the names Widget, widgets, widget. */
   readonly names?: Fields
   readonly scope?: 'Namespaced' | 'Cluster'
-  /** More of the definition's spec. */
+  /** More fields of the CRD spec. */
   readonly more?: Fields
 }
 
@@ -40,14 +40,14 @@ interface ApplyOptions extends AskOptions {
   readonly version?: string
 }
 
-/** An answer may be asked for again until it is the expected one; how long, the client's patience says. */
+/** A request may be repeated until its response is as expected, up to the patience of the client. */
 const pauseMs = 20
 const clock = new SystemClock()
 
-/** Everything goes, nothing is pruned. */
+/** Accepts everything and prunes nothing. */
 export const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
-/** Asks again until the answer fits, for half a minute unless said otherwise. @throws {Error} When it never does. */
+/** Repeats a request until the response matches, for 30 seconds by default. @throws {Error} When it never does. */
 export async function eventually(
   ask: () => Promise<Answer>,
   fits: (answer: Answer) => boolean,
@@ -57,7 +57,7 @@ export async function eventually(
   for (;;) {
     const answer = await ask()
     if (fits(answer)) return answer
-    if (clock.monotonic() - started > patienceMs) throw new Error(`it never became what was expected: ${answer}`)
+    if (clock.monotonic() - started > patienceMs) throw new Error(`the response never matched: ${answer}`)
     await sleep(clock, pauseMs)
   }
 }
@@ -66,7 +66,7 @@ export function groupIn(place: Place): string {
   return `${place.namespace}.example.com`
 }
 
-/** The object that defines widgets, as a client sends it. */
+/** The CRD of the widgets, as a client sends it. */
 export function definitionIn(
   place: Place,
   { spec = anything, schema, version = {}, versions, names = {}, scope = 'Namespaced', more = {} }: CustomOptions = {},
@@ -89,7 +89,7 @@ export function definitionIn(
   }
 }
 
-/** Whether a definition's condition has this status. */
+/** Whether a CRD condition has this status. */
 export function hasCondition(definition: Loose, type: string, status = 'True'): boolean {
   const { conditions } = (definition.status ?? {}) as {
     conditions?: readonly { type: string; status: string }[] | null
@@ -97,7 +97,7 @@ export function hasCondition(definition: Loose, type: string, status = 'True'): 
   return (conditions ?? []).some((one) => one.type === type && one.status === status)
 }
 
-/** Defines widgets and waits until they are served. */
+/** Creates the CRD of the widgets and waits until they are served. */
 export async function defineCustom(place: Place, options: CustomOptions = {}): Promise<Custom> {
   const body = definitionIn(place, options)
   const {
@@ -121,11 +121,11 @@ interface Identity {
   readonly scope: 'Namespaced' | 'Cluster'
 }
 
-/** Requests about one custom resource; objects go in version `v1` unless said otherwise. */
+/** Requests for one custom resource; objects use version `v1` by default. */
 export class Custom {
   readonly place: Place
   readonly group: string
-  /** Of the definition. */
+  /** The name of the CRD. */
   readonly name: string
   readonly plural: string
   readonly kind: string
@@ -181,7 +181,7 @@ export class Custom {
     return this.request('GET', undefined, { ...options, query })
   }
 
-  /** Writes the object as it stands, over what is there: its version comes from a read. */
+  /** Replaces the current object; the resourceVersion comes from a read. */
   async put(
     name: string,
     fields: Fields,
@@ -199,7 +199,7 @@ export class Custom {
     return this.request('PUT', name, { ...options, version, body })
   }
 
-  /** A merge patch unless `type` says otherwise. */
+  /** A merge patch by default. */
   patch(
     name: string,
     body: unknown,
@@ -235,12 +235,12 @@ export class Custom {
     return this.place.client.watch(this.path(undefined, version), { ...rest, query })
   }
 
-  /** The definition as the server has it. */
+  /** The stored CRD. */
   async definition(): Promise<Loose> {
     return ok(await this.place.get('customresourcedefinitions', this.name), 200)
   }
 
-  /** Resolves when the definition is established and its served versions answer. */
+  /** Resolves when the CRD is established and its served versions respond. */
   async established(): Promise<void> {
     const answer = await eventually(
       () => this.place.get('customresourcedefinitions', this.name),
@@ -255,7 +255,7 @@ export class Custom {
     }
   }
 
-  /** Changes the definition and waits until the server goes by it, which a column of its own shows. */
+  /** Changes the CRD and waits until the server applies it, which a new column shows. */
   async change(edit: (spec: DefinitionDraft) => void): Promise<void> {
     const mark = `Mark${clock.monotonic()}`.replace('.', '')
     const answer = await eventually(
@@ -278,14 +278,14 @@ export class Custom {
       )
   }
 
-  /** Changes the definition once; the answer is whatever it is. */
+  /** Changes the CRD once and returns any response. */
   async #tryChange(edit: (spec: DefinitionDraft) => void): Promise<Answer> {
     const draft = structuredClone(await this.definition()) as unknown as { spec: DefinitionDraft }
     edit(draft.spec)
     return this.place.put('customresourcedefinitions', this.name, { body: draft })
   }
 
-  /** A change that the server is expected to refuse, or whose effect is not waited for. */
+  /** A change that the server is expected to reject, or whose effect is not awaited. */
   async tryChange(edit: (spec: DefinitionDraft) => void): Promise<Answer> {
     return eventually(
       () => this.#tryChange(edit),
@@ -294,7 +294,7 @@ export class Custom {
   }
 }
 
-/** The spec of a definition, to be changed. */
+/** The spec of a CRD, to be changed. */
 interface DefinitionDraft {
   names: Record<string, unknown>
   versions: VersionDraft[]
@@ -309,7 +309,7 @@ interface VersionDraft {
   [field: string]: unknown
 }
 
-/** Puts another schema for `spec` into every version. */
+/** Sets another schema of `spec` in every version. */
 export function withSpec(spec: Fields): (draft: DefinitionDraft) => void {
   return ({ versions }) => {
     for (const {

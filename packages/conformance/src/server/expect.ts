@@ -1,13 +1,13 @@
 /**
- * What the cases say about answers: partly equal, a certain Status, a Warning.
+ * Assertions about responses: partial equality, a certain Status, a Warning.
  */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Answer, Loose, LooseEvent } from './answer.ts'
 
 /**
- * Fails unless everything that is expected is there. Objects may have more fields, arrays have exactly the elements;
- * `undefined` means absent, a RegExp is matched, a function decides.
+ * Fails unless everything expected is present. Objects may have more fields; arrays have exactly the elements.
+ * `undefined` means absent, a RegExp must match, a function decides.
  */
 export function expectMatch(actual: unknown, expected: unknown, where = ''): void {
   const fault = faultOf(actual, expected, '')
@@ -41,7 +41,7 @@ function show(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value)?.slice(0, 600)
 }
 
-/** The body of an answer that must be a success: any, or the given code. */
+/** The body of a successful response, with any 2xx code or the given one. */
 export function ok(answer: Answer, code?: number): Loose {
   const good = code === undefined ? answer.status >= 200 && answer.status < 300 : answer.status === code
   if (!good) assert.fail(`expected ${code ?? 'success'}: ${answer}`)
@@ -50,13 +50,13 @@ export function ok(answer: Answer, code?: number): Loose {
 
 interface ExpectedStatus {
   readonly code: number
-  /** Absent means that no reason is claimed. */
+  /** Absent if the case does not check the reason. */
   readonly reason?: string
   readonly message?: string | RegExp
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Fails unless the answer is exactly this failure, with the frame that every Status has. */
+/** Fails unless the response is exactly this failure, with the fields that every Status has. */
 export function expectStatus(answer: Answer, { code, reason, message, details }: ExpectedStatus): Loose {
   assert.equal(answer.status, code, String(answer))
   assert.match(answer.header('content-type'), /^application\/json/, String(answer))
@@ -88,12 +88,12 @@ export function namesOf(list: Loose): string[] {
   return list.items.map(({ metadata }) => metadata.name)
 }
 
-/** An event as `TYPE name`, which is what most claims about a stream are about. */
+/** An event as `TYPE name`, enough for most assertions about a stream. */
 export function brief(events: readonly LooseEvent[]): string[] {
   return events.map(({ type, object }) => `${type} ${object.metadata.name}`)
 }
 
-/** resourceVersions are decimal numbers that only grow. */
+/** resourceVersions are decimal numbers that only increase. */
 export function isNewer(one: Loose, other: Loose): boolean {
   return BigInt(one.metadata.resourceVersion) > BigInt(other.metadata.resourceVersion)
 }

@@ -10,15 +10,15 @@ import type { EvenkeelTarget } from './targets/evenkeel.ts'
 
 interface JudgeOptions {
   readonly start: () => Promise<EvenkeelTarget>
-  /** What it cannot do; known before it is started, so that skipped cases say so. */
+  /** What the target cannot do; known before it starts, so that skipped cases show the reason. */
   readonly lacks?: EvenkeelTarget['lacks']
-  /** Which cases. @default all */
+  /** The cases. @default all */
   readonly only?: (one: ServerCase) => boolean
-  /** Why it cannot be judged here. */
+  /** Why it cannot be tested here. */
   readonly unavailable?: string | undefined
 }
 
-/** Cases that forget all history come last and alone: the others may not lose theirs under their feet. */
+/** Cases that compact all history run last and alone: they would break the others. */
 const forgetting = serverSuite.filter(({ needs = [] }) => needs.includes('compaction'))
 const peaceful = serverSuite.filter(({ needs = [] }) => !needs.includes('compaction'))
 
@@ -38,7 +38,7 @@ export function judge(
         runCase(one, target),
       )
     }
-    // Side by side: many of them wait for something.
+    // In parallel: many of them wait.
     describe.concurrent('side by side', () => {
       for (const one of peaceful.filter(only)) add(one)
     })

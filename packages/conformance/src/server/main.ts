@@ -1,17 +1,17 @@
 /**
- * Judges a server from the command line: `npm run conformance -- server [options]`.
+ * Runs the suite against a server: `npm run conformance -- server [options]`.
  *
  *   --kubeconfig FILE   how to reach it (or KUBECONFIG, or KUBE_APISERVER_URL, KUBE_TOKEN and KUBE_CA_FILE);
- *                       without any of these our own server is judged, over HTTPS on a port of its own, and what
- *                       controllers do, on one with controllers
- *   --etcd URL          its etcd, if history may be forgotten there
+ *                       without any of these it tests our own server, over HTTPS on its own port, and cases that
+ *                       need controllers on a server with controllers
+ *   --etcd URL          its etcd, if the suite may compact it
  *   --filter TEXT       only cases whose id contains it
- *   --concurrency N     how many at once
- *   --lacks NEED        what the server cannot do; may be repeated
+ *   --concurrency N     how many cases run at once
+ *   --lacks NEED        what the server cannot do; can be repeated
  *   --json              the results as JSON
- *   --report            the results as a page; `--compatibility` is the page in docs, without asking anybody
+ *   --report            the results as a page; `--compatibility` prints the page of docs, without running cases
  *
- * One line for each case that fails, then the counts. Ends with 1 when a case failed.
+ * Prints one line for each failed case, then the counts. Exits with 1 when a case failed.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -62,7 +62,7 @@ process.exitCode = results.some(({ outcome }) => outcome === 'failed') ? 1 : 0
 
 interface Judged {
   readonly target: ServerTarget
-  /** Whether this is the server that a case is for. */
+  /** Whether this is the server for a case. */
   judges(one: ServerCase): boolean
   stop(): Promise<void>
 }

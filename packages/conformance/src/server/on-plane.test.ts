@@ -1,7 +1,7 @@
 import { judge } from './judge.fixture.ts'
 import { evenkeelPlane, planeLacks } from './targets/evenkeel.ts'
 
-// What only controllers do; everything else is asked of the server alone, beside this file.
+// Only cases that need controllers; the other tests here run the rest without controllers.
 judge('evenkeel with controllers', {
   start: evenkeelPlane,
   lacks: planeLacks,

@@ -22,7 +22,7 @@ const object = {
   },
 } as unknown as Loose
 
-test('ownersOf: every owner with the paths it owns', () => {
+test('ownersOf: every manager with the paths it owns', () => {
   expect(managersOf(object)).toEqual(['m Apply', 'u Update status'])
   expect(ownersOf(object)).toEqual({
     'm Apply': [

@@ -1,5 +1,5 @@
 /**
- * Who owns which fields of an object, as short text: what `metadata.managedFields` says, readable in a case.
+ * The owners of the fields of an object as short text: `metadata.managedFields` in readable form.
  */
 import type { Loose } from './answer.ts'
 
@@ -28,13 +28,13 @@ export function managersOf(object: Loose): string[] {
   )
 }
 
-/** Every owner with the paths it owns: `{ 'a Apply': ['.spec.x', '.spec.list[name="y"]'] }`. */
+/** Every manager with the paths it owns: `{ 'a Apply': ['.spec.x', '.spec.list[name="y"]'] }`. */
 export function ownersOf(object: Loose): Record<string, string[]> {
   const names = managersOf(object)
   return Object.fromEntries(entriesOf(object).map(({ fieldsV1 }, index) => [names[index] ?? '', pathsOf(fieldsV1)]))
 }
 
-/** The paths that a set of fields has as members, in the order of the text. */
+/** The paths that are members of a field set, in text order. */
 function pathsOf(fields: FieldsV1, at = ''): string[] {
   return Object.entries(fields)
     .flatMap(([key, below]) => {

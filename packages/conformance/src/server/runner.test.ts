@@ -5,7 +5,7 @@ import { expectMatch, expectStatus, ok, warningsOf } from './expect.ts'
 import { runCases } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
 
-/** A server that grants every namespace and every deletion, and remembers the requests. */
+/** A server that accepts every namespace and every deletion, and records the requests. */
 function obliging(): { target: ServerTarget; asked: string[] } {
   const asked: string[] = []
   const target: ServerTarget = {
@@ -33,7 +33,7 @@ const cases: readonly ServerCase[] = [
   { id: 'server/b/old', rule: 'Old.', needs: ['compaction'], run: () => Promise.resolve() },
 ]
 
-test('runCases says what became of each case, in order, with the reason', async () => {
+test('runCases returns the result of each case, in order, with the reason', async () => {
   const results = await runCases(cases, obliging().target, { concurrency: 2 })
   expect(results.map(({ id, outcome, reason }) => ({ id, outcome, reason }))).toEqual([
     { id: 'server/a/good', outcome: 'passed', reason: undefined },
@@ -42,7 +42,7 @@ test('runCases says what became of each case, in order, with the reason', async 
   ])
 })
 
-test('runCases gives every case a namespace of its own and deletes it, also when the case fails', async () => {
+test('runCases gives every case its own namespace and deletes it, even when the case fails', async () => {
   const { target, asked } = obliging()
   await runCases(cases, target)
   expect(asked.filter((line) => line === 'POST /api/v1/namespaces')).toHaveLength(2)
@@ -50,7 +50,7 @@ test('runCases gives every case a namespace of its own and deletes it, also when
   expect(new Set(deleted).size).toBe(2)
 })
 
-test('runCases runs what makes the server forget last and alone', async () => {
+test('runCases runs cases that compact last and alone', async () => {
   const { target } = obliging()
   let running = 0
   const seen: [string, number][] = []
@@ -75,7 +75,7 @@ test('runCases runs what makes the server forget last and alone', async () => {
   ])
 })
 
-test('renderReport counts by area and lists what was skipped or failed with its reason', async () => {
+test('renderReport counts by area and lists skipped and failed cases with the reason', async () => {
   const text = renderReport([{ server: 'obliging', results: await runCases(cases, obliging().target) }])
   expect(text).toMatch(/^<!-- Generated/)
   expect(text).toContain('| a | 1 | 1 | 0 |\n| b | 0 | 0 | 1 |\n| **all** | 1 | 1 | 1 |')
@@ -101,7 +101,7 @@ test('expectMatch compares parts of objects, whole lists, patterns and absence',
   }).toThrow(/constructor/)
 })
 
-test('ok, expectStatus and warningsOf read an answer', () => {
+test('ok, expectStatus and warningsOf read a response', () => {
   const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 404, reason: 'NotFound' }
   const answer = (status: number): Answer =>
     new Answer('GET /x', {

@@ -1,5 +1,5 @@
 /**
- * Runs cases against a server, several side by side, and says what became of each.
+ * Runs cases against a server, several in parallel, and returns their results.
  */
 import { SystemClock } from 'evenkeel/unstable/base'
 import { reasonToSkip, runCase } from './target.ts'
@@ -16,12 +16,12 @@ export interface CaseResult {
 
 interface RunOptions {
   /**
-   * How many cases at once.
+   * How many cases run at once.
    *
    * @default 8
    */
   readonly concurrency?: number
-  /** Told about each result as it comes. */
+  /** Called with each result as it arrives. */
   readonly onResult?: (result: CaseResult) => void
 }
 
@@ -48,7 +48,7 @@ export async function runCases(
   return results
 }
 
-/** Who makes the server forget takes the past from everybody, and so comes last, alone. */
+/** Cases that compact the server remove history that others need, and so run last and alone. */
 function disturbsOthers({ needs = [] }: ServerCase): boolean {
   return needs.includes('compaction')
 }

@@ -1,5 +1,5 @@
 /**
- * The resources the cases use: where each lives, and the smallest object a server takes.
+ * The resources that the cases use: their paths, and the smallest valid object of each.
  */
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ const selector = { matchLabels: labels }
 const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }]
 const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'judge' }]
 
-/** Path of the group and version, kind, and what must be there beside the name. */
+/** Path of the group and version, kind, and the required fields besides the name. */
 const namespaced = {
   configmaps: ['/api/v1', 'ConfigMap', {}],
   secrets: ['/api/v1', 'Secret', {}],
@@ -94,7 +94,7 @@ const resources: Readonly<Record<ResourceName, readonly [string, string, Fields]
 
 export type ResourceName = keyof typeof namespaced | keyof typeof clusterWide
 
-/** `/api/v1/namespaces/x/pods`; a cluster-wide resource has no namespace in its path. */
+/** `/api/v1/namespaces/x/pods`; the path of a cluster-scoped resource has no namespace. */
 export function collectionPath(resource: ResourceName, namespace: string): string {
   const [root] = resources[resource]
   return resource in namespaced ? `${root}/namespaces/${namespace}/${resource}` : `${root}/${resource}`
@@ -110,19 +110,19 @@ export function kindOf(resource: ResourceName): string {
   return resources[resource][1]
 }
 
-/** The smallest good object of a resource; `rest` is laid over it, arrays and plain values replace. */
+/** The smallest valid object of a resource; `rest` is merged into it, arrays and primitive values replace. */
 export function sample(resource: ResourceName, name: string | undefined, rest: Fields = {}): Fields {
   const [root, kind, fields] = resources[resource]
   const apiVersion = root.replace(/^\/apis?\//, '')
   return laidOver({ apiVersion, kind, metadata: name === undefined ? {} : { name }, ...fields }, rest)
 }
 
-/** A ConfigMap, the plainest object there is. */
+/** A ConfigMap, the simplest object. */
 export function configMap(name: string, rest: Fields = {}): Fields {
   return sample('configmaps', name, rest)
 }
 
-/** The first with the fields of the second over it, at any depth; `undefined` takes a field away. */
+/** The first object with the second merged into it, at any depth; `undefined` removes a field. */
 export function laidOver(under: Fields, over: Fields): Fields {
   const result: Record<string, unknown> = { ...under }
   for (const [key, value] of Object.entries(over)) {

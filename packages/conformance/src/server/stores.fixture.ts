@@ -1,5 +1,5 @@
 /**
- * The stores under the server that is judged: the same cases on every engine.
+ * The stores of the tested server: the same cases on every engine.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

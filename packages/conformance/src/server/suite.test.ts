@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { serverSuite } from './cases/index.ts'
 import { collectionPath, groupOf, sample } from './samples.ts'
 
-test('serverSuite: every case has an id of its own and says what it claims', () => {
+test('serverSuite: every case has a unique id and a rule', () => {
   const ids = serverSuite.map(({ id }) => id)
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   for (const { id, rule } of serverSuite) {
@@ -25,7 +25,7 @@ test('collectionPath and groupOf know scope and group', () => {
   expect([groupOf('pods'), groupOf('jobs')]).toEqual(['', 'batch'])
 })
 
-test('sample lays fields over the smallest object and leaves it as it was', () => {
+test('sample merges fields into a copy of the smallest object', () => {
   const made = sample('deployments', 'a', { spec: { replicas: 2, template: { spec: { containers: [] } } } })
   expect(made).toMatchObject({
     apiVersion: 'apps/v1',

@@ -1,10 +1,10 @@
 /**
- * What a server must offer to be judged: a way to send it requests, and what is known about it.
+ * What the suite needs from a server: a way to send requests, and the known limits.
  *
- *   server ──place──▶ a namespace of its own, for one case ──end──▶ whatever the case made is deleted
+ *   server ──place──▶ a fresh namespace for one case ──end──▶ everything that the case created is deleted
  *
- * Invariant: cases share nothing but the server, so they may run side by side and in any order; only those that need
- * `compaction` run alone, because they take the past from everybody.
+ * Invariant: cases share nothing but the server, so they can run in parallel and in any order; only those that need
+ * `compaction` run alone, because compaction affects every case.
  */
 import { randomUuid, SystemRandom } from 'evenkeel/unstable/base'
 import type { Case } from '../case.ts'
@@ -16,32 +16,32 @@ import type { ResourceName } from './samples.ts'
 import type { WatchStream } from './watch-stream.ts'
 
 /**
- * - `authentication`: who shows no valid credentials is refused.
- * - `no-anonymous`: also who shows none at all.
- * - `compaction`: history can be forgotten on demand.
+ * - `authentication`: requests with invalid credentials are rejected.
+ * - `no-anonymous`: requests without credentials are rejected too.
+ * - `compaction`: history can be compacted on demand.
  * - `still`: no controller acts on what the cases create.
  * - `callback`: the server can call this process over the loopback.
- * - `collector`: the controllers of a cluster run beside it: garbage is collected, namespaces are furnished and emptied.
+ * - `collector`: the controllers of a cluster run: garbage is collected, namespaces get their objects and are emptied.
  */
 export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>
 
-/** A server under judgement. */
+/** A server under test. */
 export interface ServerTarget {
   readonly name: string
   /** What it cannot do, with the reason. */
   readonly lacks: Readonly<Partial<Record<ServerNeed, string>>>
-  /** Cases it decides otherwise on purpose, with the reason. */
+  /** Cases with a deliberate difference, with the reason. */
   readonly differs?: Readonly<Record<string, string>>
   readonly send: Send
-  /** Headers that let a request do everything. */
+  /** Headers with full access. */
   readonly credentials: Readonly<Record<string, string>>
-  /** Forgets all history up to now; there unless `lacks.compaction` says why not. */
+  /** Compacts all history up to now; present unless `lacks.compaction` says why not. */
   compact?(): Promise<void>
 }
 
-/** Where one case runs: a fresh namespace, and short words for requests about it. */
+/** Where one case runs: a fresh namespace, and shorthand for requests. */
 export class Place {
   readonly target: ServerTarget
   readonly namespace: string
@@ -57,12 +57,12 @@ export class Place {
     this.stranger = new Client(target.send)
   }
 
-  /** A name that nobody else uses, for what lives outside the namespace. */
+  /** A unique name for a cluster-scoped object. */
   unique(suffix: string): string {
     return `${this.namespace}-${suffix}`
   }
 
-  /** The path of a collection, an object (`name`) or a part of one (`name/status`). */
+  /** The path of a collection, an object (`name`) or a subresource (`name/status`). */
   path(resource: ResourceName, name?: string): string {
     const collection = collectionPath(resource, this.namespace)
     return name === undefined ? collection : `${collection}/${name}`
@@ -88,7 +88,7 @@ export class Place {
     return answer
   }
 
-  /** A merge patch unless `type` says otherwise. */
+  /** A merge patch by default. */
   patch(resource: ResourceName, name: string, { type = patchTypes.merge, ...options }: AskOptions): Promise<Answer> {
     return this.client.request('PATCH', this.path(resource, name), { ...options, type })
   }
@@ -108,17 +108,17 @@ export class Place {
   /** Creates the namespace. */
   async begin(): Promise<void> {
     const answer = await this.post('namespaces', { metadata: { name: this.namespace } })
-    if (answer.status !== 201) throw new Error(`no namespace to work in: ${answer}`)
+    if (answer.status !== 201) throw new Error(`cannot create the namespace: ${answer}`)
   }
 
-  /** Ends the streams and deletes what lives outside the namespace, and the namespace itself. */
+  /** Ends the streams and deletes the namespace and the cluster-scoped objects of the case. */
   async end(): Promise<void> {
     this.client.close()
     this.stranger.close()
     for (const path of this.#made.splice(0).reverse()) await this.#remove(path)
   }
 
-  /** Where no controller empties namespaces, none would ever finish: then what is inside is left behind. */
+  /** Without a controller that empties namespaces, deletion would never finish: then the content is left behind. */
   async #remove(path: string): Promise<void> {
     await this.client.request('DELETE', path)
     const [, name] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
@@ -140,12 +140,12 @@ export const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 } as const
 
-/** An apply is a patch that may create, and needs to say who applies. */
+/** An apply is a patch that can create, and needs a field manager. */
 export const applyType = 'application/apply-patch+yaml'
 
 const random = new SystemRandom()
 
-/** Runs a case in a place of its own, and cleans up behind it. */
+/** Runs a case in its own namespace and cleans up afterwards. */
 export async function runCase({ run }: ServerCase, target: ServerTarget): Promise<void> {
   const place = new Place(target, `judge-${randomUuid(random).slice(0, 13)}`)
   try {
@@ -156,7 +156,7 @@ export async function runCase({ run }: ServerCase, target: ServerTarget): Promis
   }
 }
 
-/** What a case needs and the server lacks, or why it decides otherwise, as a reason to skip it; undefined when it can run. */
+/** Why a case is skipped: a missing capability or a deliberate difference; undefined when it can run. */
 export function reasonToSkip(
   { id, needs = [] }: ServerCase,
   { lacks, differs = {} }: Pick<ServerTarget, 'lacks' | 'differs'>,

@@ -1,5 +1,5 @@
 /**
- * A watch, read one event at a time: every wait ends with an event, the end of the stream or an error.
+ * A watch, read event by event: every wait ends with an event, the end of the stream or an error.
  */
 import { abortable, deadline, SystemClock } from 'evenkeel/unstable/base'
 import type { LooseEvent } from './answer.ts'
@@ -14,7 +14,7 @@ interface StreamOptions {
   /** The request, for messages. */
   readonly asked: string
   readonly patienceMs: number
-  /** Tells the other side that nobody listens any more. */
+  /** Aborts the request when the stream is no longer read. */
   readonly over: AbortController
 }
 
@@ -33,7 +33,7 @@ export class WatchStream {
     this.#options = options
   }
 
-  /** The next event; fails when the stream ends instead. */
+  /** The next event; fails when the stream ends. */
   async next(): Promise<LooseEvent> {
     const line = await this.#line()
     if (line === undefined) throw new Error(`${this.#options.asked}: the stream ended where an event was expected`)
@@ -46,7 +46,7 @@ export class WatchStream {
     return events
   }
 
-  /** The events up to and including the first that fits. */
+  /** The events up to and including the first match. */
   async until(fits: (event: LooseEvent) => boolean): Promise<LooseEvent[]> {
     const events: LooseEvent[] = []
     for (;;) {
@@ -56,7 +56,7 @@ export class WatchStream {
     }
   }
 
-  /** What still comes until the server ends the stream in good order. */
+  /** The remaining events until the server ends the stream cleanly. */
   async rest(): Promise<LooseEvent[]> {
     return (await this.lines()).map((line) => JSON.parse(line) as LooseEvent)
   }
@@ -68,7 +68,7 @@ export class WatchStream {
   }
 
   close(): void {
-    this.#options.over.abort(new Error('nobody listens any more'))
+    this.#options.over.abort(new Error('the stream was closed'))
     this.#lines.return().catch(() => undefined)
   }
 

@@ -1,7 +1,7 @@
 /**
- * A real etcd of our own, on loopback, in a folder that goes when it goes.
+ * A real etcd process on loopback, in a temporary folder.
  *
- * Invariant: the process ends with ours, also when ours ends without a word.
+ * Invariant: the process ends with ours, even when ours crashes.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -17,16 +17,16 @@ interface EtcdProcess {
   stop(): Promise<void>
 }
 
-/** Runs etcd until the other end of our input is closed, which the system does when whoever started us is gone. */
+/** Runs etcd until our stdin is closed, which the system does when the parent process ends. */
 const tiedToUs = 'exec 3<&0; etcd "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) 2>/dev/null & wait $pid'
 
-/** Why there is no etcd here; undefined when there is one. */
+/** Why there is no etcd; undefined when there is one. */
 export function whyNoEtcd(): string | undefined {
   const { error, status } = spawnSync('etcd', ['--version'], { stdio: 'ignore' })
   return error || status !== 0 ? 'there is no etcd on this machine; install it to judge the etcd engine' : undefined
 }
 
-/** Starts one and waits until it listens; a port that was taken meanwhile means another try. */
+/** Starts etcd and waits until it listens; retries when the port was taken meanwhile. */
 export async function startEtcd(): Promise<EtcdProcess> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -62,7 +62,7 @@ async function tryToStart(): Promise<EtcdProcess> {
       peer,
       '--initial-cluster',
       `judge=${peer}`,
-      // A short election makes the shortest lease one second.
+      // A short election timeout allows leases of one second.
       '--heartbeat-interval',
       '10',
       '--election-timeout',
@@ -96,14 +96,14 @@ async function tryToStart(): Promise<EtcdProcess> {
   }
 }
 
-/** Resolves when etcd says that it serves clients; reads on afterwards, so that it never waits for us. */
+/** Resolves when etcd logs that it serves clients; keeps reading, so that etcd never blocks on its output. */
 function ready({ stderr }: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    let told = ''
+    let output = ''
     stderr?.on('data', (chunk: Buffer) => {
-      if (told.length > 1_000_000) return
-      told += chunk.toString('latin1')
-      if (/serving (?:insecure )?client (?:requests|traffic)|ready to serve client requests/.test(told)) resolve()
+      if (output.length > 1_000_000) return
+      output += chunk.toString('latin1')
+      if (/serving (?:insecure )?client (?:requests|traffic)|ready to serve client requests/.test(output)) resolve()
     })
   })
 }

@@ -1,5 +1,5 @@
 /**
- * The engine on a real etcd: one process for all cases, a prefix of its own for each.
+ * The engine on a real etcd: one process for all cases, its own prefix for each.
  */
 import { openEtcdStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
@@ -28,7 +28,7 @@ export const etcdEngine: StoreEngine = {
   },
 }
 
-/** A compaction at the very first revision forgets nothing and leaves no trace in etcd, so no case begins there. */
+/** A compaction at the very first revision has no effect in etcd, so no case starts there. */
 async function leaveTheStart(endpoint: string): Promise<void> {
   const store = await openEtcdStore({ endpoints: [endpoint], prefix: '/start/' })
   for (const key of ['a', 'b']) await store.commit({ key, value: new Uint8Array(1), expect: 0 })

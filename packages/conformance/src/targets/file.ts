@@ -11,7 +11,7 @@ import { lastingMs } from './target.ts'
 import type { StoreEngine, StoreTarget } from './target.ts'
 import { TurningClock } from './turning-clock.ts'
 
-/** A small reserve, so that a case does not write megabytes for nothing; history that only a case itself compacts. */
+/** A small preallocation, so that a case does not write megabytes; only the case itself compacts. */
 const options = { reserveBytes: 4096, historyMs: lastingMs } as const
 
 export const fileEngine: StoreEngine = {
@@ -60,7 +60,7 @@ function folderTarget(folder: string): StoreTarget {
   }
 }
 
-/** A store that lost its power is left as it is: its disk and its clock are not the new one's. */
+/** A store after a power cut is not closed: its disk and its clock differ from those of the new one. */
 function simulatedTarget(): StoreTarget {
   const random = new SeededRandom('disk')
   let [clock, disk] = [new TurningClock(), new SimulatedDisk()]

@@ -1,5 +1,5 @@
 /**
- * Everything that keeps the store's contract, listed once.
+ * Every implementation of the store contract.
  */
 import { etcdEngine } from './etcd.ts'
 import { fileEngine, simulatedFileEngine } from './file.ts'

@@ -1,42 +1,42 @@
 /**
- * What a store must offer to be judged: how to open it, close it, crash it and move its time.
+ * What the suite needs from a store: open, close, crash, and move its time.
  *
  *   engine ──start──▶ running engine ──target──▶ one fresh store, for one case ──end──▶ gone
  *
- * Invariant: whatever a case leaves open, `end` closes; whatever an engine started, `stop` ends.
+ * Invariant: `end` closes everything that a case leaves open; `stop` ends everything that an engine started.
  */
 import type { Store } from 'evenkeel/unstable/store'
 import type { Case } from '../case.ts'
 
 /**
- * - `alone`: nobody else uses up revisions; an empty store is at 1 and every commit adds 1.
+ * - `alone`: no other client uses up revisions; an empty store is at 1 and every commit adds 1.
  * - `time`: time stands still until it is moved.
- * - `reopen`, `crash`: what was acknowledged is there again.
+ * - `reopen`, `crash`: acknowledged commits are available again.
  * - `large`: values up to the limit of the contract, which is 3 MiB.
  */
 export type StoreNeed = 'alone' | 'time' | 'reopen' | 'crash' | 'large'
 
-/** Longer than any case moves time: an engine that forgets by age does so behind the back of the model. */
+/** Longer than any case moves time: an engine that compacts by age would surprise the model. */
 export const lastingMs = 1e12
 
 export type StoreCase = Case<StoreTarget, StoreNeed>
 
-/** A place for one store, empty at first. */
+/** One store, initially empty. */
 export interface StoreTarget {
   /** The engine's name. */
   readonly name: string
   /** What it cannot do, with the reason. */
   readonly lacks: Readonly<Partial<Record<StoreNeed, string>>>
-  /** The shortest time to live worth asking for. */
+  /** The shortest supported time to live. */
   readonly ttlMs: number
   open(): Promise<Store>
-  /** Closes the store in good order and opens it again. */
+  /** Closes the store cleanly and opens it again. */
   reopen(): Promise<Store>
-  /** Cuts the power and opens what is left. */
+  /** Cuts the power and opens the remaining data. */
   crash(): Promise<Store>
-  /** Moves time; where it is real it passes by itself and this does nothing. */
+  /** Moves time; with real time this does nothing. */
   advance(byMs: number): Promise<void>
-  /** Moves the wall clock only. */
+  /** Moves only the wall clock. */
   jumpWall(byMs: number): void
   end(): Promise<void>
 }
@@ -49,12 +49,12 @@ export interface RunningEngine {
 export interface StoreEngine {
   readonly name: string
   readonly lacks: Readonly<Partial<Record<StoreNeed, string>>>
-  /** Why it cannot be judged on this machine; undefined when it can. */
+  /** Why it cannot be tested on this machine; undefined when it can. */
   unavailable(): string | undefined
   start(): Promise<RunningEngine>
 }
 
-/** Runs something on a fresh target, and cleans up behind it. */
+/** Runs a function on a fresh target and cleans up afterwards. */
 export async function onTarget<T>(running: RunningEngine, run: (target: StoreTarget) => Promise<T>): Promise<T> {
   const target = await running.target()
   try {
@@ -64,7 +64,7 @@ export async function onTarget<T>(running: RunningEngine, run: (target: StoreTar
   }
 }
 
-/** What a case needs and the engine lacks, as a reason to skip it; undefined when it can run. */
+/** Why a case is skipped: a capability that the engine lacks; undefined when it can run. */
 export function reasonToSkip({ needs = [] }: StoreCase, { lacks }: StoreEngine): string | undefined {
   return needs.map((need) => lacks[need]).find((reason) => reason !== undefined)
 }

@@ -1,6 +1,6 @@
 /**
- * Simulated time with real turns: timers wait until time is moved, but "when waiting input was
- * looked at" is meant literally, so an engine that works with real files gets on by itself.
+ * Simulated time with real turns: timers wait until time is moved, but `turn` waits for a real turn of the event
+ * loop, so that an engine with real files makes progress.
  */
 import { SimulatedClock, SystemClock } from 'evenkeel/unstable/base'
 

@@ -1,5 +1,5 @@
 /**
- * Clients that read and write a few keys at the same time, and note what they did and were told.
+ * Clients that read and write a few keys concurrently and record their operations and results.
  */
 import { nextTurn, randomInt, SeededRandom, SystemClock } from 'evenkeel/unstable/base'
 import type { Store } from 'evenkeel/unstable/store'
@@ -9,7 +9,7 @@ import type { Operation } from './linearizable.ts'
 const turns = new SystemClock()
 const keys = ['/x', '/y', '/z'] as const
 
-/** Lets clients loose on the store, each with its own idea of what is in it. */
+/** Runs clients on the store, each with its own expectation of the keys. */
 export async function runClients(
   store: Store,
   { clients, rounds, seed }: { clients: number; rounds: number; seed: number | string },
@@ -60,7 +60,7 @@ async function write(
     : { type: 'lost', expect, current: plainEntry(result.current) }
 }
 
-/** What the client now believes the key's revision to be. */
+/** The revision that the client now expects. */
 function revisionOf(answer: Answer): number {
   if (answer.type === 'read') return answer.entry?.revision ?? 0
   if (answer.type === 'lost') return answer.current?.revision ?? 0

@@ -26,7 +26,7 @@ const lost = (expect_: number, current: ReturnType<typeof entry> | undefined, wh
 })
 const faults = (...operations: Operation[]): number => linearizabilityFaults(operations, 1).length
 
-test('a history in order has no fault, nor has one of overlapping operations', () => {
+test('a sequential history and one with overlapping operations have no fault', () => {
   expect(faults(made(2, 0), read(2, entry(2)), made(3, 2), lost(2, entry(3)), read(3, entry(3)))).toBe(0)
   expect(
     faults(
@@ -38,19 +38,18 @@ test('a history in order has no fault, nor has one of overlapping operations', (
   ).toBe(0)
 })
 
-test('a revision given out twice is found', () =>
-  expect(faults(made(2, 0, at(0, 5)), made(2, 2, at(1, 6)))).toBeGreaterThan(0))
-test('a commit against its expectation is found', () => expect(faults(made(2, 0), made(3, 0))).toBeGreaterThan(0))
-test('a read of something that was not there is found', () =>
+test('finds a duplicate revision', () => expect(faults(made(2, 0, at(0, 5)), made(2, 2, at(1, 6)))).toBeGreaterThan(0))
+test('finds a commit that contradicts its expectation', () => expect(faults(made(2, 0), made(3, 0))).toBeGreaterThan(0))
+test('finds a read of a value that did not exist', () =>
   expect(faults(made(2, 0), read(2, entry(2, 'y')))).toBeGreaterThan(0))
-test('a stale read is found', () => expect(faults(made(2, 0), read(1, undefined))).toBeGreaterThan(0))
-test('a read that goes back behind another is found', () =>
+test('finds a stale read', () => expect(faults(made(2, 0), read(1, undefined))).toBeGreaterThan(0))
+test('finds a read that is older than a previous one', () =>
   expect(faults(made(2, 0, at(0, 9)), read(2, entry(2), at(1, 2)), read(1, undefined, at(3, 4)))).toBeGreaterThan(0))
-test('a read from the future is found', () =>
+test('finds a read from the future', () =>
   expect(faults(read(2, entry(2), at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
-test('commits in the wrong order are found', () =>
+test('finds commits in the wrong order', () =>
   expect(faults(made(3, 2, at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
-test('a race that was lost to nobody is found', () => {
+test('finds a lost race without a winner', () => {
   expect(faults(made(2, 0), lost(2, entry(2)))).toBeGreaterThan(0)
   expect(faults(made(2, 0), lost(0, undefined))).toBeGreaterThan(0)
   expect(faults(made(2, 0), made(3, 2), lost(0, entry(2)))).toBeGreaterThan(0)

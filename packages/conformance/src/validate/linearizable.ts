@@ -1,10 +1,10 @@
 /**
- * Do the answers that many clients got fit into one order, the order of revisions, that does not
- * contradict real time?
+ * Checks that the results of many clients fit into one order, the order of revisions, that does not contradict real
+ * time.
  *
- * Revisions make this easy: they are the order. What remains is that every answer is what that
- * order gives, and that an operation which returned before another was called does not come
- * after it. `called` and `returned` are ticks of one counter, not times.
+ * Revisions are the order. It remains to check that every result is what that order gives, and that an
+ * operation that returned before another was called does not come after it.
+ * `called` and `returned` are ticks of one counter, not times.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { StoreModel } from '../model/store-model.ts'
@@ -29,7 +29,7 @@ export type Operation =
 
 type Made = Extract<Operation, { type: 'made' }>
 
-/** What is wrong with a history, one sentence each; nothing when it is linearizable. */
+/** The faults of a history, one sentence each; empty when it is linearizable. */
 export function linearizabilityFaults(operations: readonly Operation[], startRevision: number): string[] {
   const made = operations.filter((operation) => operation.type === 'made').sort((a, b) => a.revision - b.revision)
   const faults: string[] = []
@@ -38,7 +38,7 @@ export function linearizabilityFaults(operations: readonly Operation[], startRev
     if (commit.revision <= model.head) faults.push(`${describe(commit)} has a revision that is not above ${model.head}`)
     const current = model.get(commit.key)?.revision ?? 0
     if (current !== commit.expect)
-      faults.push(`${describe(commit)} was made although the key was at ${current}, not at ${commit.expect}`)
+      faults.push(`${describe(commit)} succeeded although the key was at ${current}, not at ${commit.expect}`)
     model.commit(
       [{ key: commit.key, ...(commit.value !== undefined && { value: Buffer.from(commit.value, 'latin1') }) }],
       commit.revision,
@@ -62,7 +62,7 @@ function faultsOf(operation: Operation, { operations, made, model }: Order): str
   if (operation.type === 'lost')
     return couldHaveLost(operation, { floor, ceiling, model })
       ? []
-      : [`${describe(operation)} was lost although the key never was as it was told`]
+      : [`${describe(operation)} lost although the key never had the reported state`]
   const faults: string[] = []
   const least = operation.type === 'made' ? floor + 1 : floor
   if (operation.revision < least)
@@ -81,7 +81,7 @@ function faultsOf(operation: Operation, { operations, made, model }: Order): str
   return faults
 }
 
-/** Was the key, at some moment of the call, what the loser was told, and not what it expected? */
+/** Whether the key, at some moment of the call, had the reported state and not the expected one. */
 function couldHaveLost(
   { key, expect, current }: Extract<Operation, { type: 'lost' }>,
   { floor, ceiling, model }: { floor: number; ceiling: number; model: StoreModel },

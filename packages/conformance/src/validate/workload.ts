@@ -1,6 +1,6 @@
 /**
- * Writers that never rest, compaction all the time, and watchers that are slow, come and go:
- * the weather in which the nine promises of a watch have to hold.
+ * Continuous writers, continuous compaction, and watchers that are slow or reconnect:
+ * the conditions under which the nine guarantees of a watch must hold.
  */
 import { nextTurn, randomInt, SeededRandom, SystemClock } from 'evenkeel/unstable/base'
 import type { Random } from 'evenkeel/unstable/base'
@@ -18,9 +18,9 @@ export interface WorkloadOptions {
 }
 
 export interface WorkloadResult {
-  /** What happened, from the writers. */
+  /** The true history, from the writers. */
   readonly truth: readonly PlainChange[]
-  /** What each watcher noted down. */
+  /** The records of each watcher. */
   readonly watchers: readonly (readonly Session[])[]
   readonly compactions: number
 }
@@ -29,7 +29,7 @@ const turns = new SystemClock()
 const keys = ['/a/1', '/a/2', '/a/3', '/a0', '/b/1', '/b/2'] as const
 const prefixes = ['', '/a/', '/b/', '/a', '/b/1', '/none'] as const
 
-/** What is going on, as everybody sees it. */
+/** The shared state of all clients. */
 interface Weather {
   readonly store: Store
   readonly made: { readonly revision: number; readonly writes: readonly Write[] }[]
@@ -65,7 +65,7 @@ export async function runWorkload(
   return { truth: truthOf(weather, start), watchers: sessions, compactions: weather.compactions }
 }
 
-/** The changes in the order of their revisions, computed from what the writers were told. */
+/** The changes in the order of their revisions, computed from the results of the writers. */
 function truthOf({ made }: Weather, start: number): readonly PlainChange[] {
   const model = new StoreModel(start)
   for (const { writes, revision } of [...made].sort((a, b) => a.revision - b.revision)) model.commit(writes, revision)
@@ -98,7 +98,7 @@ async function writeOn(
   }
 }
 
-/** Keeps only the last few revisions, again and again. */
+/** Repeatedly compacts all but the last few revisions. */
 async function compactAlways(weather: Weather): Promise<void> {
   const { store } = weather
   while (weather.last === undefined) {
@@ -112,7 +112,7 @@ async function compactAlways(weather: Weather): Promise<void> {
   }
 }
 
-/** Watches a prefix to the end, however often it has to begin anew. */
+/** Watches a prefix to the end, however often it must restart. */
 async function watchAll(
   weather: Weather,
   { start, prefix, random }: { start: number; prefix: string; random: Random },
@@ -120,7 +120,7 @@ async function watchAll(
   const sessions: Session[] = []
   let [after, isResumed] = [start, false]
   for (;;) {
-    const session: Session = { prefix, after, isResumed, told: [] }
+    const session: Session = { prefix, after, isResumed, batches: [] }
     sessions.push(session)
     const isOver = await watchOnce(weather, session, random)
     if (isOver) return sessions
@@ -134,7 +134,7 @@ async function watchAll(
   }
 }
 
-/** Reads slowly until the watch is ended or the reader feels like leaving; true when there is nothing more to come. */
+/** Reads slowly until the watch ends or the reader decides to leave; true when no more changes will come. */
 async function watchOnce(weather: Weather, session: Session, random: Random): Promise<boolean> {
   const { store } = weather
   const watch = store.watch(session.prefix, { after: session.after, backlogBytesMax: 500 + randomInt(random, 4_000) })
@@ -151,7 +151,7 @@ async function watchOnce(weather: Weather, session: Session, random: Random): Pr
       return false
     }
     const compactedThen = weather.compacted
-    session.told.push({
+    session.batches.push({
       revision: value.revision,
       changes: value.changes.map((change) => plainChange(change)),
       headThen: await store.head(),

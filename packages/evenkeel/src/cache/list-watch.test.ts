@@ -54,14 +54,14 @@ test('74 clientListWatch gives the same events wherever the bytes are cut', asyn
         Promise.resolve({ status: 200, headers: {}, body: pieces([bytes.subarray(0, cut), bytes.subarray(cut)]) }),
     })
     const source = clientListWatch<KubeObject>({ client, kind: type, scope: {}, decoder: form })
-    const told: string[] = []
+    const events: string[] = []
     for await (const batch of source.watch({
       resourceVersion: '0',
       timeoutSeconds: 300,
       signal: new AbortController().signal,
     }))
-      told.push(...batch.map(tell))
-    expect(told).toEqual(['ADDED a "€😀"', 'MODIFIED a "ä"', 'BOOKMARK 3'])
+      events.push(...batch.map(tell))
+    expect(events).toEqual(['ADDED a "€😀"', 'MODIFIED a "ä"', 'BOOKMARK 3'])
   }
 })
 

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
 import { ChunkBuffer } from './chunk-buffer.ts'
 
-function setUp(): { clock: SimulatedClock; pieces: ChunkBuffer; told: string[] } {
+function setUp(): { clock: SimulatedClock; pieces: ChunkBuffer; calls: string[] } {
   const clock = new SimulatedClock()
-  const told: string[] = []
+  const calls: string[] = []
   const pieces = new ChunkBuffer({
     clock,
-    onFull: () => told.push('full'),
-    onRoom: () => told.push('room'),
-    onLeft: () => told.push('left'),
+    onFull: () => calls.push('full'),
+    onRoom: () => calls.push('room'),
+    onLeft: () => calls.push('left'),
   })
-  return { clock, pieces, told }
+  return { clock, pieces, calls }
 }
 
 const text = ({ value }: IteratorResult<Uint8Array, undefined>): string | undefined =>
@@ -85,15 +85,15 @@ describe('Pieces', () => {
   })
 
   test('asks the sender to stop and to go on', async () => {
-    const { pieces, told } = setUp()
+    const { pieces, calls } = setUp()
     const large = Buffer.alloc(250_000, 'x')
     pieces.push(large)
-    expect(told).toEqual([])
+    expect(calls).toEqual([])
     pieces.push(large)
     pieces.push(large)
-    expect(told).toEqual(['full'])
+    expect(calls).toEqual(['full'])
     expect((await pieces.next()).value).toHaveLength(750_000)
-    expect(told).toEqual(['full', 'room'])
+    expect(calls).toEqual(['full', 'room'])
   })
 
   test('gives back memory when the stream becomes quiet', async () => {
@@ -108,7 +108,7 @@ describe('Pieces', () => {
   })
 
   test('what came before an error is given before it, and the error once', async () => {
-    const { pieces, told } = setUp()
+    const { pieces, calls } = setUp()
     pieces.push(Buffer.from('last'))
     pieces.end({ error: new Error('cut') })
     pieces.end()
@@ -116,7 +116,7 @@ describe('Pieces', () => {
     expect(text(await pieces.next())).toBe('last')
     await expect(pieces.next()).rejects.toThrow('cut')
     expect(await pieces.next()).toEqual({ done: true, value: undefined })
-    expect(told[0]).toBe('left')
+    expect(calls[0]).toBe('left')
   })
 
   test('nothing is given after a failure or after the reader has left', async () => {
@@ -125,12 +125,12 @@ describe('Pieces', () => {
     pieces.fail(new Error('enough'))
     await expect(pieces.next()).rejects.toThrow('enough')
 
-    const { pieces: left, told } = setUp()
+    const { pieces: left, calls } = setUp()
     const next = left.next()
     left.push(Buffer.from('waits'))
     await left.return()
     await clock.advance(0)
     expect(await next).toEqual({ done: true, value: undefined })
-    expect(told).toEqual(['left'])
+    expect(calls).toEqual(['left'])
   })
 })

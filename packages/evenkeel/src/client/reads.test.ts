@@ -213,16 +213,16 @@ describe('answers', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('warnings are told once per text, whatever they look like', async () => {
+  test('warnings are reported once per text, whatever their format', async () => {
     const header = '299 - "v1 Thing is old, use v2", 299 - "say \\"a, b\\"", 199 - "cache"'
-    const told: string[] = []
+    const warnings: string[] = []
     const { client } = fakeClient(new FakeServer(json(configMap('a'), { headers: { warning: header } })), {
       onWarning: (text) => {
-        told.push(text)
+        warnings.push(text)
       },
     })
     await client.get(ConfigMap, { namespace: 'ns', name: 'a' })
     await client.get(ConfigMap, { namespace: 'ns', name: 'a' })
-    expect(told).toEqual(['v1 Thing is old, use v2', 'say "a, b"'])
+    expect(warnings).toEqual(['v1 Thing is old, use v2', 'say "a, b"'])
   })
 })

@@ -303,7 +303,7 @@ const rememberedMax = 1000
 
 export class Warnings {
   readonly #handler: WarningHandler
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
 
   constructor(handler: WarningHandler) {
     this.#handler = handler
@@ -314,9 +314,9 @@ export class Warnings {
     const header = headers['warning']
     if (header === undefined) return
     for (const text of readWarnings(header)) {
-      if (this.#told.has(text)) continue
-      if (this.#told.size >= rememberedMax) this.#told.clear()
-      this.#told.add(text)
+      if (this.#reported.has(text)) continue
+      if (this.#reported.size >= rememberedMax) this.#reported.clear()
+      this.#reported.add(text)
       this.#handler(text, about)
     }
   }

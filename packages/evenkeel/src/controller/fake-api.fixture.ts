@@ -41,7 +41,7 @@ export interface Loose extends KubeObject {
   readonly data?: JsonObject
 }
 
-interface Told {
+interface SentEvent {
   readonly type: string
   readonly object: Loose
   readonly version: number
@@ -62,11 +62,11 @@ export class FakeApi {
   /** Called when the request was carried out, before its answer is sent. */
   after: (asked: Asked) => void = () => undefined
   readonly #objects = new Map<string, Loose>()
-  readonly #history: Told[] = []
+  readonly #history: SentEvent[] = []
   readonly #watches = new Set<Watch>()
   #version = 10
   #uids = 0
-  #held: Told[] | undefined
+  #held: SentEvent[] | undefined
 
   constructor(kinds: readonly Kind[]) {
     this.kinds = [...kinds]
@@ -94,7 +94,7 @@ export class FakeApi {
   release(): void {
     const held = this.#held ?? []
     this.#held = undefined
-    for (const told of held) this.#send(told)
+    for (const event of held) this.#send(event)
   }
 
   /** Ends all watches; held events are delivered when the watches reconnect. */
@@ -292,14 +292,14 @@ export class FakeApi {
     }
     if (type !== 'DELETED')
       this.#objects.set(keyOf(kind, object.metadata.namespace ?? '', object.metadata.name ?? ''), object)
-    const told: Told = { type, object, version, kind }
-    this.#history.push(told)
-    if (this.#held) this.#held.push(told)
-    else this.#send(told)
+    const event: SentEvent = { type, object, version, kind }
+    this.#history.push(event)
+    if (this.#held) this.#held.push(event)
+    else this.#send(event)
     return object
   }
 
-  #send({ type, object, kind }: Told): void {
+  #send({ type, object, kind }: SentEvent): void {
     for (const watch of this.#watches) {
       if (watch.kind === kind && (watch.namespace === '' || watch.namespace === object.metadata.namespace))
         watch.channel.push(line(type, object))
@@ -329,9 +329,9 @@ export class FakeApi {
         }),
       )
     } else {
-      for (const told of this.#history)
-        if (told.kind === kind && told.version > from && !this.#held?.includes(told) && isInside(told.object))
-          channel.push(line(told.type, told.object))
+      for (const event of this.#history)
+        if (event.kind === kind && event.version > from && !this.#held?.includes(event) && isInside(event.object))
+          channel.push(line(event.type, event.object))
     }
     this.#watches.add(watch)
     return { status: 200, headers: { 'content-type': 'application/json' }, body: channel }

@@ -207,12 +207,12 @@ class StartedKindSource implements StartedSource {
   #enqueue(event: CacheEvent, keys: Iterable<CacheKey>): void {
     if (this.#stopping.signal.aborted) return
     this.#failed.succeeded(event)
-    const told = new Set<string>()
+    const enqueued = new Set<string>()
     const priority = event.isInitial || event.isResync ? lowPriority : 0
     let cause: Cause | undefined
     for (const { name, namespace = '' } of keys) {
-      if (told.has(`${namespace}/${name}`)) continue
-      told.add(`${namespace}/${name}`)
+      if (enqueued.has(`${namespace}/${name}`)) continue
+      enqueued.add(`${namespace}/${name}`)
       const key = { name, ...(namespace !== '' && { namespace }) }
       cause = causeOf(event, this.#plan.name, { withChanges: this.#context.wantsChanges(key), known: cause })
       this.#context.enqueue(key, cause, { priority })

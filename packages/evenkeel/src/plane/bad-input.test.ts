@@ -181,10 +181,10 @@ describe('what others do wrong', () => {
       expect.stringMatching(/^a worker is stuck: .*Note\/default\/stuck has been reconciled for 2 s$/),
     ])
     await world.clock.advance(30_000)
-    const told = world.lines.filter(
+    const logged = world.lines.filter(
       ({ message }) => message === 'reconcile does not end: its object is not reconciled until it does',
     )
-    expect(told.map(({ fields }) => [fields['controller'], fields['object']])).toEqual([
+    expect(logged.map(({ fields }) => [fields['controller'], fields['object']])).toEqual([
       ['note', 'default/test.dev/Note/default/stuck'],
     ])
     await running.stop()

@@ -47,16 +47,16 @@ async function over(ending: Promise<unknown>): Promise<void> {
 }
 
 /** A plane whose one controller says when it runs. */
-async function startRun(server: Server, name: string, told: string[]): Promise<PlaneRun> {
+async function startRun(server: Server, name: string, log: string[]): Promise<PlaneRun> {
   const seams = { clock, random: new SeededRandom(name), log: silentLogger }
   const run = async (signal: AbortSignal): Promise<void> => {
-    told.push(`${name} runs`)
+    log.push(`${name} runs`)
     await new Promise<void>((resolve) => {
       onAbort(signal, () => {
         resolve()
       })
     })
-    told.push(`${name} ends`)
+    log.push(`${name} ends`)
   }
   return PlaneRun.start({
     ...seams,
@@ -73,16 +73,16 @@ test('of two planes on one store the controllers of one run, and those of the ot
   const [first, second] = (await Promise.all(
     ['a', 'b'].map((seed) => startServer({ clock, store, random: new SeededRandom(seed) })),
   )) as [Server, Server]
-  const told: string[] = []
-  const one = await startRun(first, 'one', told)
-  await until(() => told.length > 0)
-  const two = await startRun(second, 'two', told)
+  const log: string[] = []
+  const one = await startRun(first, 'one', log)
+  await until(() => log.length > 0)
+  const two = await startRun(second, 'two', log)
   await clock.advance(60_000)
   await over(two.idle())
-  expect(told).toEqual(['one runs'])
+  expect(log).toEqual(['one runs'])
   await over(one.stop())
-  await until(() => told.length === 3)
-  expect(told).toEqual(['one runs', 'one ends', 'two runs'])
+  await until(() => log.length === 3)
+  expect(log).toEqual(['one runs', 'one ends', 'two runs'])
   await over(two.stop())
   expect((await new Client({ transport: first.transport, clock }).get(Lease, lease)).spec?.holderIdentity).toBe('')
   await Promise.all([first.stop(), second.stop()])
@@ -91,18 +91,18 @@ test('of two planes on one store the controllers of one run, and those of the ot
 test('a plane that loses the lease ends its controllers, and runs them again when it leads again', async () => {
   const server = await startServer({ clock, store })
   const client = new Client({ transport: server.transport, clock })
-  const told: string[] = []
-  const run = await startRun(server, 'one', told)
-  await until(() => told.length > 0)
+  const log: string[] = []
+  const run = await startRun(server, 'one', log)
+  await until(() => log.length > 0)
   const setHolder = async (holderIdentity: string): Promise<void> => {
     const held = await client.get(Lease, lease)
     await client.update({ ...held, spec: { ...held.spec, holderIdentity } })
   }
   await setHolder('thief')
-  await until(() => told.length === 2)
+  await until(() => log.length === 2)
   await setHolder('')
-  await until(() => told.length === 3)
-  expect(told).toEqual(['one runs', 'one ends', 'one runs'])
+  await until(() => log.length === 3)
+  expect(log).toEqual(['one runs', 'one ends', 'one runs'])
   await over(run.stop())
   await server.stop()
 })

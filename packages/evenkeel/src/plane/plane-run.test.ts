@@ -36,16 +36,16 @@ function start(...controllers: readonly NamedController[]): Promise<PlaneRun> {
   })
 }
 
-/** Runs until it is told to stop, and says when. */
-function quiet(name: string, told: string[]): NamedController {
+/** Runs until it is stopped, and logs its start and end. */
+function quiet(name: string, log: string[]): NamedController {
   const run = async (signal: AbortSignal): Promise<void> => {
-    told.push(`${name} runs`)
+    log.push(`${name} runs`)
     await new Promise<void>((resolve) => {
       onAbort(signal, () => {
         resolve()
       })
     })
-    told.push(`${name} ends`)
+    log.push(`${name} ends`)
   }
   return { name, make: () => Promise.resolve({ runnables: [{ name, run }] }) }
 }
@@ -56,31 +56,31 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 test('PlaneRun starts a controller again that fails, later each time, and the others do not notice', async () => {
-  const told: string[] = []
+  const log: string[] = []
   const startsMs: number[] = []
   const failing: NamedController = {
     name: 'failing',
     make: () => {
       startsMs.push(clock.monotonic())
-      return startsMs.length < 5 ? Promise.reject(new Error('not yet')) : quiet('failing', told).make({} as never)
+      return startsMs.length < 5 ? Promise.reject(new Error('not yet')) : quiet('failing', log).make({} as never)
     },
   }
-  const run = await start(failing, quiet('other', told))
-  await until(() => told.length === 2)
+  const run = await start(failing, quiet('other', log))
+  await until(() => log.length === 2)
   expect(startsMs.map((ms) => Math.round((ms - (startsMs[0] ?? 0)) / 1000))).toEqual([0, 0, 1, 3, 7])
   expect(
     lines
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `${message}: ${String(fields['controller'])}`),
   ).toEqual(Array.from({ length: 3 }, () => 'controller of the plane failed: restarting it: failing'))
-  expect(told).toEqual(['other runs', 'failing runs'])
+  expect(log).toEqual(['other runs', 'failing runs'])
   let isOver = false
   const stopped = run.stop().then(() => {
     isOver = true
   })
   await until(() => isOver)
   await stopped
-  expect(told.slice(2).sort()).toEqual(['failing ends', 'other ends'])
+  expect(log.slice(2).sort()).toEqual(['failing ends', 'other ends'])
 })
 
 test('PlaneRun is idle when no controller has anything to do, and not before one that says so', async () => {

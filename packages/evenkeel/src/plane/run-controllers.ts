@@ -143,7 +143,7 @@ function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
   const own = controllers.map(({ for: kind, verbs = [] }) =>
     withActions(
       kind,
-      verbs.flatMap(({ action: sheet }) => sheet ?? []),
+      verbs.flatMap(({ action }) => action ?? []),
     ),
   )
   const all = [...ofVerbs, ...kinds, ...own].filter((kind) => kind.schema !== undefined)

@@ -46,7 +46,7 @@ type NoteObject = ObjectOf<typeof Note>
 const key = { name: 'a', namespace: 'default' }
 const note = { metadata: key, spec: { text: 'x' } }
 const admin: User = { name: 'ann', groups: ['system:masters', 'system:authenticated'] }
-const guest: User = { name: 'bob', groups: ['system:authenticated'] }
+const regularUser: User = { name: 'bob', groups: ['system:authenticated'] }
 
 let folder = ''
 beforeEach(() => {
@@ -151,7 +151,7 @@ test('an authorizer of your own is asked before RBAC', async () => {
   const readers: Authorizer = decide
   const authorization: AuthorizationOption = [readers, 'rbac']
   await withServer({ authorization }, async (server) => {
-    const bob = new Client({ transport: server.as(guest) })
+    const bob = new Client({ transport: server.as(regularUser) })
     await expect(bob.get(Note, key)).rejects.toSatisfy(isNotFound)
     await expect(bob.create(Note, note)).rejects.toThrow(/bob only reads/)
     const ann = new Client({ transport: server.as(admin) })
@@ -165,7 +165,7 @@ test('callers are known by tokens, by functions, and by the accounts of the serv
     headers['authorization'] === 'Bearer secret' ? admin : undefined
   const serviceAccounts: ServiceAccountOptions = { issuer: 'https://issuer.test' }
   const authentication: AuthenticationOptions = {
-    tokens: { 'bobs-token': guest },
+    tokens: { 'bobs-token': regularUser },
     authenticators: [byHeader],
     serviceAccounts,
   }

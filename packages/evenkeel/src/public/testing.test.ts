@@ -140,12 +140,18 @@ test('explore finds what is left behind, and reports say it in words', () => {
 test('fault after fault is tried, and a right program keeps the rules', async () => {
   const tier: Tier = 1
   const profile: ProfileName = 'evenkeel'
-  const told: Progress[] = []
-  const options: ExploreOptions<House> = { controllers, scenario, tier, profile, onProgress: (one) => told.push(one) }
+  const reports: Progress[] = []
+  const options: ExploreOptions<House> = {
+    controllers,
+    scenario,
+    tier,
+    profile,
+    onProgress: (one) => reports.push(one),
+  }
   const { failures, schedules, left, coverage } = await explore({ ...options, schedulesMax: 10 })
   expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([])
   expect([schedules, left > 0, coverage.controllers[0]?.name]).toEqual([12, true, 'lamp'])
-  const [last] = told.slice(-1)
+  const [last] = reports.slice(-1)
   expect(last && formatProgress(last)).toMatch(/\d+\/\d+/)
 })
 

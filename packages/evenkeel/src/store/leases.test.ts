@@ -103,17 +103,17 @@ test('Leases that are stopped never expire', async () => {
 
 test('Leases expire a lease that cannot be ended once, and the others too', async () => {
   const clock = new SimulatedClock()
-  const told: string[] = []
+  const notified: string[] = []
   const leases = new Leases({
     clock,
     onExpire: (id) => {
-      told.push(id)
+      notified.push(id)
     },
   })
   leases.add(lease('a', 10))
   leases.add(lease('b', 10))
   await clock.advance(1_000)
-  expect(told.sort()).toEqual(['a', 'b'])
+  expect(notified.sort()).toEqual(['a', 'b'])
   expect([leases.renew('a'), clock.pending]).toEqual([true, 1])
 })
 

@@ -88,8 +88,8 @@ describe('LocalWatch', () => {
     reader.requestProgress()
     write()
     reader.requestProgress()
-    const told = [await batchOf(reader), await batchOf(reader), await batchOf(reader)]
-    expect(told.map((batch) => [batch?.revision, revisionsOf(batch)])).toEqual([
+    const batches = [await batchOf(reader), await batchOf(reader), await batchOf(reader)]
+    expect(batches.map((batch) => [batch?.revision, revisionsOf(batch)])).toEqual([
       [1, []],
       [2, [2]],
       [2, []],

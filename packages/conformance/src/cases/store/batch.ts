@@ -1,5 +1,5 @@
 /**
- * Several writes as one: under one revision, or not at all.
+ * Several writes in one commit: all at one revision, or none.
  */
 import assert from 'node:assert/strict'
 import { storeLimits } from 'evenkeel/unstable/store'
@@ -24,7 +24,7 @@ const value = bytes('x')
 const together: readonly StoreCase[] = [
   {
     id: 'store/batch/one-revision',
-    rule: 'Creates, updates and deletes of one commit all happen, under one revision.',
+    rule: 'The creates, updates and deletes of one commit all happen, at one revision.',
     async run(target) {
       const store = await target.open()
       const updated = await put(store, '/update', { value: 'old' })
@@ -43,7 +43,7 @@ const together: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/one-watch-batch',
-    rule: 'The changes of one commit reach a watcher together, live as well as from history.',
+    rule: 'A watcher receives the changes of one commit together, live and from history.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -65,7 +65,7 @@ const together: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/stamps-agree',
-    rule: 'Every stamped value of a commit has the same revision in it.',
+    rule: 'All stamped values of a commit contain the same revision.',
     async run(target) {
       const store = await target.open()
       const revision = await commitAll(
@@ -80,7 +80,7 @@ const together: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/none-when-one-is-lost',
-    rule: 'If any key is not as expected nothing of the commit is written, wherever in the list it stands.',
+    rule: 'If any key is not as expected, the commit writes nothing, whatever the position of the key.',
     async run(target) {
       const store = await target.open()
       const there = await put(store, '/there', { value: 'kept' })
@@ -100,7 +100,7 @@ const together: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/first-lost-key-is-named',
-    rule: 'A lost race names the first key that was not as expected: writes in order, then checks.',
+    rule: 'A lost race reports the first key that was not as expected: writes in order, then checks.',
     async run(target) {
       const store = await target.open()
       const revision = await put(store, '/b', { value: 'b' })
@@ -119,7 +119,7 @@ const together: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/racing-batches',
-    rule: 'Of two commits that share a key only one can win, and what it wrote is all there.',
+    rule: 'Of two commits that share a key only one can win, and all of its writes are visible.',
     async run(target) {
       const store = await target.open()
       for (let round = 0; round < 8; round++) {
@@ -143,7 +143,7 @@ const together: readonly StoreCase[] = [
 const conditions: readonly StoreCase[] = [
   {
     id: 'store/batch/checks-hold',
-    rule: 'A commit happens if its checks hold, and does not touch the keys that were checked.',
+    rule: 'A commit whose checks hold succeeds and does not change the checked keys.',
     async run(target) {
       const store = await target.open()
       const leader = await put(store, '/leader', { value: 'me' })
@@ -168,7 +168,7 @@ const conditions: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/checks-fail',
-    rule: 'A commit whose check does not hold writes nothing and is told about the key that was checked.',
+    rule: 'A commit with a failing check writes nothing and reports the checked key.',
     async run(target) {
       const store = await target.open()
       const first = await put(store, '/leader', { value: 'me' })
@@ -193,7 +193,7 @@ const conditions: readonly StoreCase[] = [
   },
   {
     id: 'store/batch/keys-once',
-    rule: 'A commit names each key once, whether to write or to check it.',
+    rule: 'A commit contains each key once, as a write or as a check.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()

@@ -1,5 +1,5 @@
 /**
- * One write: it happens if the key is as expected, gets a revision of its own, and keeps its bytes.
+ * One write: it succeeds if the key is as expected, gets its own revision and keeps its bytes.
  */
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../../targets/target.ts'
@@ -20,7 +20,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/revisions-rise',
-    rule: 'Every commit gets its own revision, above all earlier ones, and it is the newest that a read sees.',
+    rule: 'Every commit gets a revision above all earlier ones, and reads see it as the newest.',
     async run(target) {
       const store = await target.open()
       let last = await store.head()
@@ -35,7 +35,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/create-update-delete',
-    rule: 'A key keeps the revision it was made at through updates, and has the revision of its last write.',
+    rule: 'A key keeps its create revision through updates and has the revision of its last write.',
     async run(target) {
       const store = await target.open()
       const created = await put(store, '/a', { value: 'one' })
@@ -47,8 +47,8 @@ const races: readonly StoreCase[] = [
     },
   },
   {
-    id: 'store/commit/made-anew-after-delete',
-    rule: 'A key that was deleted and made again was created by the commit that made it again.',
+    id: 'store/commit/created-again-after-delete',
+    rule: 'A key that was deleted and created again has the create revision of the second create.',
     async run(target) {
       const store = await target.open()
       const first = await put(store, '/a')
@@ -60,7 +60,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/lost-race-changes-nothing',
-    rule: 'A write whose key is not as expected writes nothing, uses no revision and is told what is there.',
+    rule: 'A write whose key is not as expected writes nothing, uses no revision and returns the current entry.',
     async run(target) {
       const store = await target.open()
       const revision = await put(store, '/a', { value: 'mine' })
@@ -75,7 +75,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/stale-expect-is-lost',
-    rule: 'An update or a delete that expects an older revision, a later one or a missing key is lost.',
+    rule: 'An update or a delete loses if it expects an older revision, a later one or a missing key.',
     async run(target) {
       const store = await target.open()
       const first = await put(store, '/a', { value: '1' })
@@ -94,7 +94,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/deleted-is-absent',
-    rule: 'After a delete the key is absent: deleting it again is lost, and 0 is what a writer must expect.',
+    rule: 'After a delete the key is absent: deleting it again loses, and a writer must expect 0.',
     async run(target) {
       const store = await target.open()
       const made = await put(store, '/a')
@@ -111,7 +111,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/one-winner',
-    rule: 'Of many writers that expect the same, exactly one wins and the others are shown its write.',
+    rule: 'Of many writers with the same expectation exactly one wins, and the others get its write.',
     async run(target) {
       const store = await target.open()
       let expect = 0
@@ -134,7 +134,7 @@ const races: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/in-the-order-of-calls-on-success',
-    rule: 'Commits that are under way together each get a revision, no two the same, and all are visible once answered.',
+    rule: 'Concurrent commits each get a different revision, and all are visible once they return.',
     async run(target) {
       const store = await target.open()
       const revisions = await Promise.all(Array.from({ length: 40 }, (_, index) => put(store, `/${index}`)))
@@ -148,7 +148,7 @@ const races: readonly StoreCase[] = [
 const contents: readonly StoreCase[] = [
   {
     id: 'store/commit/bytes-exactly',
-    rule: 'A value is bytes: every one comes back as it was, also zeros, and also none at all.',
+    rule: 'A value is bytes: all of them are returned unchanged, zeros and empty values included.',
     async run(target) {
       const store = await target.open()
       const all = Uint8Array.from({ length: 256 }, (_, index) => index)
@@ -191,7 +191,7 @@ const contents: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/same-bytes-new-revision',
-    rule: 'Writing the bytes that are already there is a commit like any other.',
+    rule: 'Writing identical bytes is a commit like any other.',
     async run(target) {
       const store = await target.open()
       const first = await put(store, '/a', { value: 'same' })
@@ -202,7 +202,7 @@ const contents: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/writer-keeps-its-buffer',
-    rule: 'What the writer does to its buffer once the commit is answered changes nothing in the store.',
+    rule: 'Changing the buffer after the commit has returned changes nothing in the store.',
     async run(target) {
       const store = await target.open()
       const value = bytes('before')
@@ -214,7 +214,7 @@ const contents: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/what-was-read-stays',
-    rule: 'A value that somebody holds never changes, whatever is written, deleted or compacted afterwards.',
+    rule: 'A value that was read never changes, whatever is written, deleted or compacted afterwards.',
     async run(target) {
       const store = await target.open()
       let revision = await put(store, '/a', { value: 'held'.repeat(100) })
@@ -232,7 +232,7 @@ const contents: readonly StoreCase[] = [
 const stamps: readonly StoreCase[] = [
   {
     id: 'store/commit/stamp-position',
-    rule: 'The digits of the revision are inserted exactly where the writer asked, at the start, inside or at the end.',
+    rule: 'The digits of the revision are inserted exactly at the stamp position: start, middle or end.',
     async run(target) {
       const store = await target.open()
       const around = { '/start': [0, '', 'abcd'], '/inside': [2, 'ab', 'cd'], '/end': [4, 'abcd', ''] } as const
@@ -250,7 +250,7 @@ const stamps: readonly StoreCase[] = [
   },
   {
     id: 'store/commit/stamp-digits-grow',
-    rule: 'However many digits the revision has, the value around them is whole.',
+    rule: 'However many digits the revision has, the value around them is intact.',
     async run(target) {
       const store = await target.open()
       let expect = 0

@@ -1,5 +1,5 @@
 /**
- * Compaction at C: what was before is refused, from C on everything is as it was.
+ * Compaction at revision C: earlier revisions are rejected, later ones are unchanged.
  */
 import assert from 'node:assert/strict'
 import type { Store } from 'evenkeel/unstable/store'
@@ -20,7 +20,7 @@ import {
   remove,
 } from './shorthand.ts'
 
-/** A key that is written so often; gives the revisions. */
+/** Writes a key this many times; returns the revisions. */
 async function rewrite(store: Store, key: string, times: number): Promise<number[]> {
   const revisions: number[] = []
   for (let round = 0; round < times; round++)
@@ -31,7 +31,7 @@ async function rewrite(store: Store, key: string, times: number): Promise<number
 const boundary: readonly StoreCase[] = [
   {
     id: 'store/compaction/exact-boundary',
-    rule: 'Below C every read and watch is refused with C; at C and above all are served.',
+    rule: 'Below revision C every read and watch fails with C; from C on all are served.',
     async run(target) {
       const store = await target.open()
       const revisions = await rewrite(store, '/a', 7)
@@ -50,9 +50,9 @@ const boundary: readonly StoreCase[] = [
         assert.equal((await entryAt(store, '/a', revision))?.value, String(3 + index))
         assert.equal((await entriesAt(store, '/', { revision })).length, 1)
         await hashOf(store, '/', revision)
-        const told = await changesBetween(store, '/', { after: revision, until: revisions.at(-1) ?? 0 })
+        const received = await changesBetween(store, '/', { after: revision, until: revisions.at(-1) ?? 0 })
         assert.deepEqual(
-          told.map((change) => change.revision),
+          received.map((change) => change.revision),
           revisions.filter((made) => made > revision),
         )
       }
@@ -60,7 +60,7 @@ const boundary: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/reported',
-    rule: 'The store says where its history begins.',
+    rule: 'The store reports its compacted revision.',
     async run(target) {
       const store = await target.open()
       if (!target.lacks.alone) assert.equal(await store.compacted(), 0)
@@ -73,7 +73,7 @@ const boundary: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/again-and-backwards',
-    rule: 'Compacting what is compacted is fine and moves nothing; compacting what has not happened is refused.',
+    rule: 'Compacting at a compacted revision succeeds and changes nothing; compacting at a future revision fails.',
     async run(target) {
       const store = await target.open()
       const [first = 0, second = 0, head = 0] = await rewrite(store, '/a', 3)
@@ -90,7 +90,7 @@ const boundary: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/at-head',
-    rule: 'Everything can be compacted up to the newest revision, which is still served.',
+    rule: 'Compaction up to the newest revision is possible, and that revision is still served.',
     async run(target) {
       const store = await target.open()
       const head = (await rewrite(store, '/a', 4)).at(-1) ?? 0
@@ -116,7 +116,7 @@ const boundary: readonly StoreCase[] = [
 const contents: readonly StoreCase[] = [
   {
     id: 'store/compaction/keeps-what-is-there',
-    rule: 'Compaction forgets old values and deleted keys, never what is there, nor its revisions.',
+    rule: 'Compaction removes old values and deleted keys, never current entries or their revisions.',
     async run(target) {
       const store = await target.open()
       const revisions = await rewrite(store, '/kept', 3)
@@ -140,7 +140,7 @@ const contents: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/history-above-is-exact',
-    rule: 'After each of many compactions, every read and watch from C on is exactly what it was.',
+    rule: 'After each of many compactions, every read and watch from C on returns exactly what it did before.',
     async run(target) {
       const store = await target.open()
       const model = await scribble(store, { seed: 'compaction', commits: 24 })
@@ -163,7 +163,7 @@ const contents: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/of-a-deletion',
-    rule: 'A deletion at C is forgotten with what it deleted; one after C is still told, with what it deleted.',
+    rule: 'A deletion at C is removed with its previous entry; a later deletion is still sent, with its previous entry.',
     async run(target) {
       const store = await target.open()
       const [a, b] = [await put(store, '/a', { value: 'a' }), await put(store, '/b', { value: 'b' })]
@@ -182,7 +182,7 @@ const contents: readonly StoreCase[] = [
 const meanwhile: readonly StoreCase[] = [
   {
     id: 'store/compaction/live-watch-goes-on',
-    rule: 'A watcher that has seen everything does not notice a compaction.',
+    rule: 'Compaction does not affect a watcher that is up to date.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -202,7 +202,7 @@ const meanwhile: readonly StoreCase[] = [
   },
   {
     id: 'store/compaction/overtakes-a-reader',
-    rule: 'A reader that compaction overtakes is told changes in order without a gap, to the end or up to a refusal.',
+    rule: 'A reader that compaction overtakes receives changes in order without a gap, to the end or up to an error.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -211,21 +211,21 @@ const meanwhile: readonly StoreCase[] = [
       const slow = new Reader(store.watch('/', { after: start }))
       good(await store.compact(revisions[5] ?? 0))
       for (const reader of [new Reader(watch), slow]) {
-        const told: number[] = []
-        for (let done = false; !done && told.length < revisions.length;) {
+        const received: number[] = []
+        for (let done = false; !done && received.length < revisions.length;) {
           const step = await reader.next()
           done = step.done ?? false
           if (step.done) assert.deepEqual(step.value, { reason: 'compacted', compacted: revisions[5] })
-          else told.push(...step.value.changes.map(({ revision }) => revision))
+          else received.push(...step.value.changes.map(({ revision }) => revision))
         }
-        assert.deepEqual(told, revisions.slice(0, told.length))
+        assert.deepEqual(received, revisions.slice(0, received.length))
         await reader.leave()
       }
     },
   },
   {
     id: 'store/compaction/readers-and-writers-meanwhile',
-    rule: 'While the store is compacted again and again a read at a revision is right or refused, never wrong.',
+    rule: 'During repeated compactions a read at a revision is correct or fails; it is never wrong.',
     async run(target) {
       const store = await target.open()
       const writing = scribble(store, { seed: 'meanwhile', commits: 30 })

@@ -10,7 +10,7 @@ import { good, hashOf, put, rejectsRange, remove } from './shorthand.ts'
 export const hashCases: readonly StoreCase[] = [
   {
     id: 'store/hash/any-change-shows',
-    rule: 'Every write changes the hash, also one of the same bytes, of nothing, or of a lease only; reading does not.',
+    rule: 'Every write changes the hash, also with the same bytes, an empty value or only a new lease; reads do not.',
     async run(target) {
       const store = await target.open()
       const { id } = await store.grant(3_600_000)
@@ -28,13 +28,13 @@ export const hashCases: readonly StoreCase[] = [
       const other = await next(put(store, '/b', { value: '' }))
       await next(remove(store, '/b', other))
       await next(put(store, '/b', { value: '' }))
-      assert.equal(new Set(seen).size, seen.length - 1, 'only deleting what was made gives the same contents again')
+      assert.equal(new Set(seen).size, seen.length - 1, 'only a create followed by a delete restores the hash')
       assert.equal(seen[4], seen[6])
     },
   },
   {
     id: 'store/hash/at-a-revision',
-    rule: 'The hash of a revision is what the hash was when that revision was the newest.',
+    rule: 'The hash at a revision equals the hash when that revision was the newest.',
     async run(target) {
       const store = await target.open()
       const hashes = new Map<number, string>()
@@ -51,7 +51,7 @@ export const hashCases: readonly StoreCase[] = [
   },
   {
     id: 'store/hash/below-a-prefix',
-    rule: 'A hash is over the keys below its prefix: changes elsewhere do not touch it.',
+    rule: 'A hash covers the keys with its prefix: other changes do not affect it.',
     async run(target) {
       const store = await target.open()
       const revision = await put(store, '/a/1')
@@ -68,7 +68,7 @@ export const hashCases: readonly StoreCase[] = [
   },
   {
     id: 'store/hash/of-the-contents',
-    rule: 'The hash is the one hash over key, value, revision, creation and lease that every engine computes.',
+    rule: 'The hash over key, value, revision, creation and lease is the same in every engine.',
     async run(target) {
       const store = await target.open()
       const model = await scribble(store, { seed: 'hash', commits: 15 })
@@ -84,7 +84,7 @@ export const hashCases: readonly StoreCase[] = [
   },
   {
     id: 'store/hash/wrong-prefix',
-    rule: "A prefix no key can begin with is the caller's mistake.",
+    rule: "A prefix that no key can start with is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const prefix of [' ', 'a b', 'é']) await rejectsRange(store.hash(prefix))

@@ -1,5 +1,5 @@
 /**
- * Every promise of the store's contract, as cases.
+ * Every rule of the store contract, as cases.
  */
 import type { StoreCase } from '../../targets/target.ts'
 import { batchCases } from './batch.ts'

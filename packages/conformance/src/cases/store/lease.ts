@@ -1,5 +1,5 @@
 /**
- * Leases: keys that die together, when their time is up or when somebody says so.
+ * Leases: keys that are deleted together, on expiry or on revocation.
  */
 import assert from 'node:assert/strict'
 import type { Store, Write } from 'evenkeel/unstable/store'
@@ -8,7 +8,7 @@ import { bytes, commitAll, entryAt, keysBelow, put, Reader, rejectsRange, reject
 
 const hourMs = 3_600_000
 
-/** Waits until a watch tells of the end of these keys: in one commit, with what they were. */
+/** Waits until a watch sends the deletion of these keys: in one commit, with their previous entries. */
 async function seeEnd(reader: Reader, keys: readonly string[]): Promise<number> {
   const { changes } = await reader.batch()
   assert.deepEqual(changes.map(({ key }) => key).sort(), [...keys].sort())
@@ -24,7 +24,7 @@ async function watchFromNow(store: Store): Promise<Reader> {
 const ending: readonly StoreCase[] = [
   {
     id: 'store/lease/expires',
-    rule: 'When a lease runs out all its keys are deleted, in one commit.',
+    rule: 'When a lease expires all its keys are deleted, in one commit.',
     async run(target) {
       const store = await target.open()
       const lease = await store.grant(target.ttlMs)
@@ -44,7 +44,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/not-a-moment-early',
-    rule: 'Until its time is up a lease holds its keys.',
+    rule: 'A lease keeps its keys until it expires.',
     needs: ['time'],
     async run(target) {
       const store = await target.open()
@@ -64,7 +64,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/renewed',
-    rule: 'Renewing starts the whole time of a lease anew, each time.',
+    rule: 'Each renewal restarts the full time to live.',
     needs: ['time'],
     async run(target) {
       const store = await target.open()
@@ -88,7 +88,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/each-in-its-own-commit',
-    rule: 'Leases run out one by one in the order of their ends, each in a commit of its own; one without keys uses no revision.',
+    rule: 'Leases expire one by one in the order of their expiry, each in its own commit; one without keys uses no revision.',
     needs: ['time', 'alone'],
     async run(target) {
       const store = await target.open()
@@ -113,7 +113,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/wall-clock-means-nothing',
-    rule: 'A wall clock that jumps an hour back or ten years ahead ends no lease and lengthens none.',
+    rule: 'A wall clock that jumps back an hour or ahead ten years neither ends nor extends a lease.',
     needs: ['time'],
     async run(target) {
       const store = await target.open()
@@ -137,7 +137,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/revoked',
-    rule: 'Revoking ends a lease and its keys at once; revoking or renewing it again says that it is gone.',
+    rule: 'Revoking ends a lease and deletes its keys immediately; revoking or renewing it again reports that it is gone.',
     async run(target) {
       const store = await target.open()
       const { id } = await store.grant(hourMs)
@@ -160,7 +160,7 @@ const ending: readonly StoreCase[] = [
 const keys: readonly StoreCase[] = [
   {
     id: 'store/lease/shown',
-    rule: 'An entry names the lease it dies with, in reads and in watches, and names none if it has none.',
+    rule: 'An entry contains its lease, in reads and in watches, or none.',
     async run(target) {
       const store = await target.open()
       const reader = await watchFromNow(store)
@@ -190,7 +190,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/last-write-decides',
-    rule: 'A key dies with the lease of its last write only: moved to another lease or written without one, it survives the first.',
+    rule: 'Only the lease of the last write deletes a key: a key moved to another lease or written without one survives the first.',
     async run(target) {
       const store = await target.open()
       const [one, two] = [await store.grant(hourMs), await store.grant(hourMs)]
@@ -209,7 +209,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/deleted-key-is-free',
-    rule: 'A key that was deleted has left its lease: made again, it does not die with it.',
+    rule: 'A deleted key has left its lease: created again, it does not expire with it.',
     async run(target) {
       const store = await target.open()
       const { id } = await store.grant(hourMs)
@@ -222,7 +222,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/rewritten-under-the-same',
-    rule: 'A key that is written again under its lease still dies with it, once.',
+    rule: 'A key written again under its lease still expires with it, once.',
     async run(target) {
       const store = await target.open()
       const { id } = await store.grant(hourMs)
@@ -237,7 +237,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/unknown',
-    rule: 'A commit that names a lease that is gone, or never was, is refused and writes nothing.',
+    rule: 'A commit with an expired or unknown lease fails and writes nothing.',
     async run(target) {
       const store = await target.open()
       const gone = await store.grant(hourMs)
@@ -257,7 +257,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/batch-under-several',
-    rule: 'One commit can put keys under several leases, and each dies with its own.',
+    rule: 'One commit can attach keys to several leases, and each key expires with its own.',
     async run(target) {
       const store = await target.open()
       const [one, two] = [await store.grant(hourMs), await store.grant(hourMs)]
@@ -272,7 +272,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/wrong-time',
-    rule: "A time to live that is no time, or a delete with a lease, is the caller's mistake.",
+    rule: "An invalid time to live, or a delete with a lease, is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const ttlMs of [0, -1, NaN, Infinity, 0.5]) await rejectsRange(store.grant(ttlMs))
@@ -287,7 +287,7 @@ const keys: readonly StoreCase[] = [
 const restarts: readonly StoreCase[] = [
   {
     id: 'store/lease/survives-a-restart',
-    rule: 'The time of a lease does not run while nobody has the store open, and goes on afterwards.',
+    rule: 'The time of a lease stops while the store is closed and continues afterwards.',
     needs: ['reopen', 'time'],
     async run(target) {
       const first = await target.open()
@@ -312,7 +312,7 @@ const restarts: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/survives-a-crash',
-    rule: 'After a power cut a lease still holds its keys, and still ends them.',
+    rule: 'After a power cut a lease still keeps its keys and still expires.',
     needs: ['crash', 'time'],
     async run(target) {
       const first = await target.open()

@@ -1,5 +1,5 @@
 /**
- * Opening, closing, aborting, and what is there after a restart or a power cut.
+ * Opening, closing, aborting, and the content after a restart or a power cut.
  */
 import assert from 'node:assert/strict'
 import type { Store } from 'evenkeel/unstable/store'
@@ -19,7 +19,7 @@ import {
   rejectsStore,
 } from './shorthand.ts'
 
-/** Every call that gives a promise, by name. */
+/** Every call that returns a promise, by name. */
 const calls: Readonly<Record<string, (store: Store, signal?: AbortSignal) => Promise<unknown>>> = {
   head: (store, signal) => store.head({ signal }),
   compacted: (store, signal) => store.compacted({ signal }),
@@ -37,7 +37,7 @@ const calls: Readonly<Record<string, (store: Store, signal?: AbortSignal) => Pro
 const closing: readonly StoreCase[] = [
   {
     id: 'store/lifecycle/closed',
-    rule: 'A closed store refuses every call; closing it again is fine.',
+    rule: 'A closed store rejects every call; closing it again is allowed.',
     async run(target) {
       const store = await target.open()
       await put(store, '/a')
@@ -49,7 +49,7 @@ const closing: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/closed-at-once',
-    rule: 'A store counts as closed from the moment it is told to close.',
+    rule: 'A store is closed from the moment close is called.',
     async run(target) {
       const store = await target.open()
       await put(store, '/a')
@@ -60,7 +60,7 @@ const closing: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/close-ends-watches',
-    rule: 'Closing the store ends every watch with that reason, those that wait and those that do not.',
+    rule: 'Closing the store ends every watch with that reason, waiting or not.',
     async run(target) {
       const store = await target.open()
       const head = await put(store, '/a')
@@ -75,7 +75,7 @@ const closing: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/close-waits-for-writes',
-    rule: 'A write that was under way when the store was closed is answered, and its answer is true.',
+    rule: 'A write in progress when the store closes gets a response, and the response is correct.',
     needs: ['reopen'],
     async run(target) {
       const first = await target.open()
@@ -93,7 +93,7 @@ const closing: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/well',
-    rule: 'A store that is well says nothing.',
+    rule: 'A healthy store reports no problem.',
     async run(target) {
       const store = await target.open()
       assert.equal(store.failure(), undefined)
@@ -107,7 +107,7 @@ const closing: readonly StoreCase[] = [
 const aborting: readonly StoreCase[] = [
   {
     id: 'store/lifecycle/aborted-before',
-    rule: "A call with a signal that has aborted gives the signal's reason and does nothing.",
+    rule: "A call with an aborted signal fails with the signal's reason and does nothing.",
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -120,7 +120,7 @@ const aborting: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/aborted-during',
-    rule: "An abort in the middle of a call gives the signal's reason or the result, and leaves the store in order.",
+    rule: "An abort during a call gives the signal's reason or the result, and the store stays consistent.",
     async run(target) {
       const store = await target.open()
       for (const call of Object.values(calls)) {
@@ -142,7 +142,7 @@ const aborting: readonly StoreCase[] = [
 const restarts: readonly StoreCase[] = [
   {
     id: 'store/lifecycle/reopened',
-    rule: 'After a stop in good order everything is there, under the same revisions, and new ones go on above.',
+    rule: 'After a clean stop everything is still stored under the same revisions, and new revisions continue above.',
     needs: ['reopen'],
     async run(target) {
       const first = await target.open()
@@ -158,7 +158,7 @@ const restarts: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/reopened-history',
-    rule: 'After a restart reads and watches from `compacted` on are exact, and what was compacted stays refused.',
+    rule: 'After a restart reads and watches from `compacted` on are exact, and compacted revisions stay rejected.',
     needs: ['reopen'],
     async run(target) {
       const first = await target.open()
@@ -188,7 +188,7 @@ const restarts: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/reopened-many-times',
-    rule: 'However often it is restarted, a store goes on where it was.',
+    rule: 'A store continues where it stopped, however often it restarts.',
     needs: ['reopen'],
     async run(target) {
       let store = await target.open()
@@ -203,7 +203,7 @@ const restarts: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/power-cut',
-    rule: 'What was acknowledged survives a power cut; revisions are never used twice, and old ones are refused.',
+    rule: 'Acknowledged commits survive a power cut; revisions are never reused, and old ones are rejected.',
     needs: ['crash'],
     async run(target) {
       let store = await target.open()
@@ -226,7 +226,7 @@ const restarts: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/power-cut-under-way',
-    rule: 'A commit that was under way when the power went is there as a whole or not at all, and those before it are.',
+    rule: 'After a power cut, a commit in progress is complete or absent, and earlier ones are complete.',
     needs: ['crash'],
     async run(target) {
       let store = await target.open()
@@ -250,7 +250,7 @@ const restarts: readonly StoreCase[] = [
   },
 ]
 
-/** Empties the store, and a model of it. */
+/** Empties the store and its model. */
 async function cleared(store: Store): Promise<Awaited<ReturnType<typeof scribble>>> {
   for (const { key, revision } of await entriesAt(store, '')) good(await store.commit({ key, expect: revision }))
   return scribble(store, { seed: 'again', commits: 5 })

@@ -1,5 +1,5 @@
 /**
- * What no store takes: the same calls are refused by all, and nothing is written.
+ * Limits that all stores share: every engine rejects the same calls and writes nothing.
  */
 import assert from 'node:assert/strict'
 import { isStoreError, storeLimits } from 'evenkeel/unstable/store'
@@ -55,7 +55,7 @@ export const limitCases: readonly StoreCase[] = [
   },
   {
     id: 'store/limits/expectations',
-    rule: 'What is expected is a revision, and a delete must expect one.',
+    rule: 'An expectation is a revision, and a delete must have one.',
     async run(target) {
       const store = await target.open()
       const revision = await put(store, '/a')
@@ -71,7 +71,7 @@ export const limitCases: readonly StoreCase[] = [
   },
   {
     id: 'store/limits/stamps',
-    rule: 'A stamp lies within the value: from its start to its end.',
+    rule: 'A stamp position lies within the value: from its start to its end.',
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -110,7 +110,7 @@ export const limitCases: readonly StoreCase[] = [
   },
   {
     id: 'store/limits/too-large-for-one',
-    rule: 'A commit an engine cannot take is refused as TooLarge and writes nothing; afterwards the store works.',
+    rule: 'A commit that is too large for an engine fails with TooLarge and writes nothing; the store keeps working.',
     async run(target) {
       const store = await target.open()
       const large = new Uint8Array(storeLimits.valueBytesMax).fill(7)

@@ -17,7 +17,7 @@ async function fill(store: Store, keys: readonly string[]): Promise<number> {
   return revision
 }
 
-/** All pages of a prefix, each checked for its revision and its count of what remains. */
+/** All pages of a prefix, each checked for its revision and its remaining count. */
 async function pages(
   store: Store,
   prefix: string,
@@ -40,7 +40,7 @@ async function pages(
 const order: readonly StoreCase[] = [
   {
     id: 'store/range/order-of-bytes',
-    rule: 'Entries come in the order of their keys as bytes, whatever the order they were written in.',
+    rule: 'Entries are ordered by the bytes of their keys, whatever the order of the writes.',
     async run(target) {
       const store = await target.open()
       const keys = [
@@ -74,7 +74,7 @@ const order: readonly StoreCase[] = [
   },
   {
     id: 'store/range/prefix-edges',
-    rule: 'A range is every key that begins with the prefix, the key equal to it included, and no neighbour.',
+    rule: 'A range contains every key with the prefix, including the key equal to it, and no neighbors.',
     async run(target) {
       const store = await target.open()
       await fill(store, ['/', '/a', '/a!', '/a/', '/a/b', '/a0', '/a~', '/a~~', '/b', '/B', '0', '.'])
@@ -104,7 +104,7 @@ const order: readonly StoreCase[] = [
   },
   {
     id: 'store/range/highest-characters',
-    rule: 'A prefix that ends with the highest character has an end too.',
+    rule: 'A prefix that ends with the highest character has an upper bound too.',
     async run(target) {
       const store = await target.open()
       await fill(store, ['}', '~', '~~', '~~~', '~!'])
@@ -115,7 +115,7 @@ const order: readonly StoreCase[] = [
   },
   {
     id: 'store/range/deleted-keys-are-gone',
-    rule: 'Deleted keys are neither among the entries nor counted as remaining.',
+    rule: 'Deleted keys are neither returned nor counted as remaining.',
     async run(target) {
       const store = await target.open()
       const revision = await fill(store, ['/1', '/2', '/3', '/4', '/5'])
@@ -131,7 +131,7 @@ const order: readonly StoreCase[] = [
 const paging: readonly StoreCase[] = [
   {
     id: 'store/range/pages',
-    rule: 'Pages behind one another give every entry once, in order, and say how many remain.',
+    rule: 'Consecutive pages return every entry once, in order, and the number of remaining entries.',
     async run(target) {
       const store = await target.open()
       const keys = Array.from({ length: 300 }, (_, index) => `/p/${String(index).padStart(4, '0')}`)
@@ -144,7 +144,7 @@ const paging: readonly StoreCase[] = [
   },
   {
     id: 'store/range/pages-of-one-revision',
-    rule: 'Pages of a pinned revision are not disturbed by writes, deletes and new keys in between.',
+    rule: 'Writes, deletes and new keys do not affect pages of a pinned revision.',
     async run(target) {
       const store = await target.open()
       const keys = Array.from({ length: 30 }, (_, index) => `/${String(index).padStart(2, '0')}`)
@@ -168,7 +168,7 @@ const paging: readonly StoreCase[] = [
   },
   {
     id: 'store/range/after-any-text',
-    rule: '`after` need not be a key that is there, nor lie below the prefix.',
+    rule: '`after` need not be an existing key or start with the prefix.',
     async run(target) {
       const store = await target.open()
       await fill(store, ['/a/1', '/a/2', '/a/3', '/b/1'])
@@ -193,7 +193,7 @@ const paging: readonly StoreCase[] = [
   },
   {
     id: 'store/range/many',
-    rule: 'A range of many keys is one revision, complete and in order.',
+    rule: 'A range of many keys has one revision and is complete and in order.',
     async run(target) {
       const store = await target.open()
       const keys = Array.from({ length: 1_500 }, (_, index) => `/many/${index}`)

@@ -1,5 +1,5 @@
 /**
- * Reads: the newest state, or exactly what was there at a revision.
+ * Reads: the newest state, or exactly the state at a revision.
  */
 import assert from 'node:assert/strict'
 import { SeededRandom, randomInt } from 'evenkeel/unstable/base'
@@ -8,7 +8,7 @@ import { plainEntry, StoreModel } from '../../model/store-model.ts'
 import type { StoreCase } from '../../targets/target.ts'
 import { bytes, commitAll, entryAt, good, hashOf, put, rejectsRange, remove } from './shorthand.ts'
 
-/** Writes at random to a few keys, one to three at a time, and keeps a model beside it. */
+/** Random writes to a few keys, one to three at a time, mirrored in a model. */
 export async function scribble(
   store: Store,
   { seed, commits, keys = ['/a', '/a/b', '/a0', '/b'] }: { seed: string; commits: number; keys?: readonly string[] },
@@ -39,7 +39,7 @@ export async function scribble(
 export const readCases: readonly StoreCase[] = [
   {
     id: 'store/read/absent',
-    rule: 'A key that is not there reads as undefined, at the newest revision.',
+    rule: 'A missing key reads as undefined, at the newest revision.',
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -49,7 +49,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/own-writes',
-    rule: 'Whoever was told that a commit was made sees it in the next read, of any kind.',
+    rule: 'After a commit has returned, every kind of read sees it.',
     async run(target) {
       const store = await target.open()
       let expect = 0
@@ -67,7 +67,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/every-past-revision',
-    rule: 'A read at a revision sees exactly what was there then, also between two changes of a key.',
+    rule: 'A read at a revision sees exactly the state at that revision, also between two changes of a key.',
     async run(target) {
       const store = await target.open()
       const model = await scribble(store, { seed: 'past', commits: 40 })
@@ -89,7 +89,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/deleted-in-between',
-    rule: 'A key that was deleted and made again is absent exactly in between.',
+    rule: 'A key that was deleted and created again is absent exactly in between.',
     async run(target) {
       const store = await target.open()
       const first = await put(store, '/a', { value: 'first' })
@@ -104,7 +104,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/ahead',
-    rule: 'A revision that has not happened is refused with the newest there is; the newest itself is served.',
+    rule: 'A future revision is rejected with the newest one; the newest itself is served.',
     async run(target) {
       const store = await target.open()
       const head = await put(store, '/a')
@@ -121,7 +121,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/before-everything',
-    rule: 'Before its first commit the store was empty, from revision 0 on.',
+    rule: 'Before its first commit the store is empty, from revision 0 on.',
     needs: ['alone'],
     async run(target) {
       const store = await target.open()
@@ -148,7 +148,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/explicit-undefined',
-    rule: 'An option that is given as undefined is an option that is not given.',
+    rule: 'An option that is explicitly undefined counts as omitted.',
     async run(target) {
       const store = await target.open()
       const head = await put(store, '/a')

@@ -1,5 +1,5 @@
 /**
- * The words the cases are written in: put, remove, read a watch up to a revision.
+ * Helpers for the cases: put, remove, read a watch up to a revision.
  */
 import assert from 'node:assert/strict'
 import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
@@ -19,10 +19,10 @@ import type {
 import { plainChange, plainEntry } from '../../model/store-model.ts'
 import type { PlainChange, PlainEntry } from '../../model/store-model.ts'
 
-/** Between two questions that are answered at once, the store has to get a turn too. */
+/** Gives the store a turn between two calls that return immediately. */
 const turns = new SystemClock()
 
-/** A text as bytes, one byte a character. */
+/** A text as bytes, one byte per character. */
 export function bytes(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'))
 }
@@ -31,13 +31,13 @@ export function textOf(entry: Entry | undefined): string | undefined {
   return plainEntry(entry)?.value
 }
 
-/** Narrows a result that has to be a good one. */
+/** Narrows a result that must be a success. */
 export function good<T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> {
   assert.equal(result.ok, true, `expected success, got ${JSON.stringify(result)}`)
   return result as Extract<T, { readonly ok: true }>
 }
 
-/** Writes a text; `expect` is 0 unless said otherwise. Gives the revision. */
+/** Writes a text; `expect` defaults to 0. Returns the revision. */
 export async function put(
   store: Store,
   key: string,
@@ -95,7 +95,7 @@ export class Reader {
     return this.#iterator.next()
   }
 
-  /** The next batch that is not progress only. */
+  /** The next batch with changes. */
   async batch(): Promise<WatchBatch> {
     for (;;) {
       const { done, value } = await this.#iterator.next()
@@ -124,7 +124,7 @@ export class Reader {
     return changesOf(await this.until(revision))
   }
 
-  /** What still comes, and why it is over. */
+  /** The remaining batches, and the reason of the end. */
   async rest(): Promise<{ batches: WatchBatch[]; end: WatchEnd | undefined }> {
     const batches: WatchBatch[] = []
     for (;;) {
@@ -143,7 +143,7 @@ export function changesOf(batches: readonly WatchBatch[]): PlainChange[] {
   return batches.flatMap(({ changes }) => changes.map((change: Change) => plainChange(change)))
 }
 
-/** The changes below a prefix after a revision, up to another one, on a watch that is closed again. */
+/** The changes under a prefix after a revision, up to another one, from a watch that is closed afterwards. */
 export async function changesBetween(
   store: Store,
   prefix: string,
@@ -155,10 +155,10 @@ export async function changesBetween(
   return changes
 }
 
-/** Why a watch is over at once. */
+/** Why a watch ended immediately. */
 export async function endOf(watch: Watch): Promise<WatchEnd | undefined> {
   const { batches, end } = await new Reader(watch).rest()
-  assert.deepEqual(batches, [], 'a watch that is refused gives nothing')
+  assert.deepEqual(batches, [], 'a rejected watch sends nothing')
   assert.deepEqual(watch.end, end)
   return end
 }

@@ -1,5 +1,5 @@
 /**
- * The life of a watch: how it learns how far it is, how it ends, and that it disturbs nobody.
+ * The lifecycle of a watch: progress, end, and isolation from other watchers.
  */
 import assert from 'node:assert/strict'
 import type { Store } from 'evenkeel/unstable/store'
@@ -9,7 +9,7 @@ import { changesBetween, changesOf, endOf, put, Reader } from './shorthand.ts'
 const progress: readonly StoreCase[] = [
   {
     id: 'store/watch/progress-when-idle',
-    rule: 'Asked for progress, a watch tells how far its reader has seen everything, although nothing changed below its prefix.',
+    rule: 'A requested progress reports how far the reader has seen everything, even without changes under its prefix.',
     async run(target) {
       const store = await target.open()
       const reader = new Reader(store.watch('/quiet/', { after: await store.head() }))
@@ -24,7 +24,7 @@ const progress: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/progress-in-order',
-    rule: 'Progress comes in order with changes: what it covers was told before it, and nothing it covers comes after.',
+    rule: 'Progress is ordered with changes: the changes it covers come before it, and none comes after.',
     async run(target) {
       const store = await target.open()
       const watch = store.watch('/', { after: await store.head() })
@@ -48,7 +48,7 @@ const progress: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/progress-while-replaying',
-    rule: 'Progress asked for while history is read comes when the reader has it all.',
+    rule: 'Progress requested during a replay arrives after the reader has the whole history.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -70,7 +70,7 @@ const progress: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/progress-can-be-resumed-from',
-    rule: 'A watch from the revision of a progress misses nothing and repeats nothing.',
+    rule: 'A watch from a progress revision misses nothing and repeats nothing.',
     async run(target) {
       const store = await target.open()
       const reader = new Reader(store.watch('/', { after: await store.head() }))
@@ -89,7 +89,7 @@ const progress: readonly StoreCase[] = [
   },
 ]
 
-/** A watch that hears of everything as it happens. */
+/** A watch that receives every change live. */
 async function liveReader(store: Store, options: { backlogBytesMax?: number } = {}): Promise<Reader> {
   const head = await store.head()
   const reader = new Reader(store.watch('/', { after: head, ...options }))
@@ -100,7 +100,7 @@ async function liveReader(store: Store, options: { backlogBytesMax?: number } = 
 const falling: readonly StoreCase[] = [
   {
     id: 'store/watch/overflow',
-    rule: 'A reader that falls too far behind is ended with a reason; writers and other watchers do not notice.',
+    rule: 'A reader that falls too far behind ends with a reason; writers and other watchers are not affected.',
     async run(target) {
       const store = await target.open()
       const slow = await liveReader(store, { backlogBytesMax: 4_000 })
@@ -115,12 +115,15 @@ const falling: readonly StoreCase[] = [
       )
       const { batches, end } = await slow.rest()
       assert.deepEqual(end, { reason: 'overflow' })
-      const told = changesOf(batches).map(({ revision }) => revision)
-      assert.deepEqual(told, revisions.slice(0, told.length))
-      const resumed = await changesBetween(store, '/', { after: told.at(-1) ?? (revisions[0] ?? 0) - 1, until: last })
+      const received = changesOf(batches).map(({ revision }) => revision)
+      assert.deepEqual(received, revisions.slice(0, received.length))
+      const resumed = await changesBetween(store, '/', {
+        after: received.at(-1) ?? (revisions[0] ?? 0) - 1,
+        until: last,
+      })
       assert.deepEqual(
         resumed.map(({ revision }) => revision),
-        revisions.slice(told.length),
+        revisions.slice(received.length),
       )
       const more = await put(store, '/more')
       assert.deepEqual(
@@ -132,7 +135,7 @@ const falling: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/backlog-is-kept',
-    rule: 'A reader that falls behind by less than its backlog is told everything.',
+    rule: 'A reader that falls behind by less than its backlog receives everything.',
     async run(target) {
       const store = await target.open()
       const slow = await liveReader(store, { backlogBytesMax: 100_000 })
@@ -148,7 +151,7 @@ const falling: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/history-is-no-backlog',
-    rule: 'A history larger than the backlog overflows nothing: it is handed over as fast as the reader asks.',
+    rule: 'A history larger than the backlog does not overflow: it is sent as fast as the reader pulls.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -156,15 +159,15 @@ const falling: readonly StoreCase[] = [
       for (let index = 0; index < 30; index++)
         revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
       const reader = new Reader(store.watch('/', { after: start, backlogBytesMax: 5_000 }))
-      const told: number[] = []
-      while (told.length < 30) told.push(...(await reader.batch()).changes.map(({ revision }) => revision))
-      assert.deepEqual(told, revisions)
+      const received: number[] = []
+      while (received.length < 30) received.push(...(await reader.batch()).changes.map(({ revision }) => revision))
+      assert.deepEqual(received, revisions)
       await reader.leave()
     },
   },
   {
     id: 'store/watch/ahead',
-    rule: 'A watch from a revision that has not happened is refused with the newest there is.',
+    rule: 'A watch from a future revision is rejected with the newest one.',
     async run(target) {
       const store = await target.open()
       const head = await put(store, '/a')
@@ -180,7 +183,7 @@ const falling: readonly StoreCase[] = [
 const ending: readonly StoreCase[] = [
   {
     id: 'store/watch/close',
-    rule: "Closing a watch ends its reader's loop, also one that is waiting.",
+    rule: "Closing a watch ends its reader's loop, even if it is waiting.",
     async run(target) {
       const store = await target.open()
       const after = await store.head()
@@ -200,7 +203,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/break',
-    rule: 'Leaving the loop is enough to end a watch.',
+    rule: 'Leaving the loop ends a watch.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -219,7 +222,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/abort-before',
-    rule: "A watch with a signal that has aborted gives the signal's reason and nothing else.",
+    rule: "A watch with an aborted signal fails with the signal's reason and gives nothing else.",
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -235,7 +238,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/abort-during',
-    rule: "An abort ends a watch with the signal's reason, also while its reader waits.",
+    rule: "An abort ends a watch with the signal's reason, even while its reader waits.",
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -252,7 +255,7 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/wrong-options',
-    rule: "A prefix no key can begin with, or a backlog for nothing, is the caller's mistake.",
+    rule: "A prefix that no key can start with, or a backlog of zero, is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const prefix of [' ', 'a b', '\u007f', 'é', 'a'.repeat(1025)])

@@ -1,5 +1,5 @@
 /**
- * What a watch tells: every change after a revision, in order, none missing, none twice.
+ * The changes of a watch: every change after a revision, in order, none missing, none twice.
  */
 import assert from 'node:assert/strict'
 import type { Store, Watch, Write } from 'evenkeel/unstable/store'
@@ -12,7 +12,7 @@ import { bytes, changesBetween, changesOf, commitAll, entriesAt, good, put, Read
 const past: readonly StoreCase[] = [
   {
     id: 'store/watch/from-every-revision',
-    rule: 'A watch gives exactly the changes after its revision, with the right entries and what was there before.',
+    rule: 'A watch sends exactly the changes after its revision, with the right entries and previous entries.',
     async run(target) {
       const store = await target.open()
       const model = await scribble(store, { seed: 'watch', commits: 30 })
@@ -29,7 +29,7 @@ const past: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/shape-of-a-change',
-    rule: 'A new key has no previous entry, an updated one has, and a deleted one has only that.',
+    rule: 'A change of a new key has no previous entry, one of an updated key has both, and one of a deleted key has only the previous one.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -50,7 +50,7 @@ const past: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/long-history',
-    rule: 'A history of many commits is told completely, and commits are not torn apart.',
+    rule: 'A watch sends a history of many commits completely and does not split a commit.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -79,7 +79,7 @@ const past: readonly StoreCase[] = [
 const live: readonly StoreCase[] = [
   {
     id: 'store/watch/live',
-    rule: 'A watch from the newest revision tells nothing old and everything new, in order.',
+    rule: 'A watch from the newest revision sends no old changes and every new one, in order.',
     async run(target) {
       const store = await target.open()
       await put(store, '/old')
@@ -89,17 +89,17 @@ const live: readonly StoreCase[] = [
         revisions.push(await put(store, `/${index}`))
         if (index % 3 === 0) await reader.batch()
       }
-      const told = await reader.changes(revisions.at(-1) ?? 0)
+      const received = await reader.changes(revisions.at(-1) ?? 0)
       assert.deepEqual(
-        told.map(({ revision }) => revision),
-        revisions.slice(-told.length),
+        received.map(({ revision }) => revision),
+        revisions.slice(-received.length),
       )
       await reader.leave()
     },
   },
   {
     id: 'store/watch/history-then-live',
-    rule: 'Between the history and what is written while it is read nothing is lost and nothing comes twice.',
+    rule: 'Between the history and concurrent writes no change is lost or sent twice.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -110,17 +110,17 @@ const live: readonly StoreCase[] = [
       const first = await reader.batch()
       const during = await writing
       const last = await put(store, '/last')
-      const told = [
+      const received = [
         ...first.changes.map(({ revision }) => revision),
         ...(await reader.changes(last)).map(({ revision }) => revision),
       ]
-      assert.deepEqual(told, [...revisions, ...[...during].sort((a, b) => a - b), last])
+      assert.deepEqual(received, [...revisions, ...[...during].sort((a, b) => a - b), last])
       await reader.leave()
     },
   },
   {
     id: 'store/watch/seam-of-range-and-watch',
-    rule: 'A range, and a watch from its revision on, together always give what is in the store.',
+    rule: 'A range plus a watch from its revision always give the content of the store.',
     async run(target) {
       const store = await target.open()
       const writers = Promise.all([0, 1, 2].map((writer) => churn(store, `/${writer}`, 25)))
@@ -142,8 +142,8 @@ const live: readonly StoreCase[] = [
     },
   },
   {
-    id: 'store/watch/told-only-what-can-be-read',
-    rule: 'When a watcher is told of a revision, reads see at least that revision.',
+    id: 'store/watch/sent-after-readable',
+    rule: 'When a watcher receives a revision, reads see at least that revision.',
     async run(target) {
       const store = await target.open()
       const reader = new Reader(store.watch('/', { after: await store.head() }))
@@ -164,7 +164,7 @@ const live: readonly StoreCase[] = [
 const many: readonly StoreCase[] = [
   {
     id: 'store/watch/prefix',
-    rule: 'A watch tells of keys that begin with its prefix and of no others, live and from history.',
+    rule: 'A watch sends only the changes of keys with its prefix, live and from history.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -194,7 +194,7 @@ const many: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/part-of-a-commit',
-    rule: 'Of a commit that touches several prefixes each watcher is told its own part, under the same revision.',
+    rule: 'When a commit touches several prefixes, each watcher receives its own part, under the same revision.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -203,10 +203,10 @@ const many: readonly StoreCase[] = [
         store,
         ['/a/1', '/b/1', '/a/2', '/c/1'].map((key): Write => ({ key, value: bytes(key), expect: 0 })),
       )
-      const told = await Promise.all(
+      const received = await Promise.all(
         readers.map(async (reader) => (await reader.changes(revision)).map((change) => [change.key, change.revision])),
       )
-      assert.deepEqual(told, [
+      assert.deepEqual(received, [
         [
           ['/a/1', revision],
           ['/a/2', revision],
@@ -224,7 +224,7 @@ const many: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/several-watchers',
-    rule: 'All watchers of a prefix are told the same, however they started, and one that leaves takes nothing from the others.',
+    rule: 'All watchers of a prefix receive the same changes, however they started, and closing one does not affect the others.',
     async run(target) {
       const store = await target.open()
       const start = await store.head()
@@ -235,9 +235,9 @@ const many: readonly StoreCase[] = [
       const late = new Reader(store.watch('/', { after: start }))
       const more = await put(store, '/more')
       for (const reader of [...readers, late]) {
-        const told = await reader.changes(more)
-        assert.deepEqual(told.slice(0, -1), model.changes)
-        assert.equal(told.at(-1)?.key, '/more')
+        const received = await reader.changes(more)
+        assert.deepEqual(received.slice(0, -1), model.changes)
+        assert.equal(received.at(-1)?.key, '/more')
         await reader.leave()
       }
     },
@@ -258,7 +258,7 @@ async function churn(store: Store, prefix: string, rounds: number): Promise<void
   }
 }
 
-/** Lists, and watches from there. */
+/** Lists, and watches from the revision of the list. */
 async function mirror(store: Store): Promise<{ reader: Reader; entries: Map<string, PlainEntry> }> {
   const { entries, revision } = good(await store.range('/'))
   return {

@@ -1,7 +1,7 @@
 /**
- * Makes a schema as large and deep as those of big operators, whose definitions are too big for an annotation.
+ * Generates a schema as large and deep as those of big operators, whose CRDs are too big for an annotation.
  *
- * What comes out depends only on the numbers given, so that sessions can name its fields.
+ * The result depends only on the given numbers, so that sessions can refer to its fields.
  */
 
 interface Schema {
@@ -18,13 +18,13 @@ interface Schema {
 }
 
 interface SizeOptions {
-  /** How many sections lie inside each other. */
+  /** The depth of nested sections. */
   readonly depth: number
-  /** How many sections lie beside each other in each. */
+  /** The number of sections in each section. */
   readonly width: number
 }
 
-/** Sections in sections: each has a few plain fields, a list with keys, a map, and the next ones. */
+/** Nested sections: each has a few primitive fields, a map list, a map, and the next sections. */
 export function bigSchema({ depth, width }: SizeOptions, path = 'spec'): Schema {
   const inner =
     depth <= 1

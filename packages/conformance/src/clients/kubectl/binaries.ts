@@ -1,6 +1,6 @@
 /**
- * The kubectls of this machine: the one on the path, those that `EVENKEEL_KUBECTLS` names (separated by colons), and
- * an older one that CI unpacks. The same program under two names counts once.
+ * The kubectl binaries on this machine: the one on the path, those in `EVENKEEL_KUBECTLS` (separated by colons), and
+ * an older one that CI unpacks. The same binary under two names counts once.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Kubectl {
 /** Where CI unpacks Debian's package, from the root of the repository. */
 const unpacked = '.cache/kubernetes-client/usr/bin/kubectl'
 
-/** Every kubectl there is, each version once. */
+/** Every available kubectl, each version once. */
 export function findKubectls({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Kubectl[] {
   const onPath = (env['PATH'] ?? '')
     .split(delimiter)

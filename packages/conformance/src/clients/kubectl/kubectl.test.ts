@@ -9,10 +9,10 @@ import { makeTurns } from './turns.fixture.ts'
 const kubectls = findKubectls()
 
 test.runIf(kubectls.length === 0)('kubectl', ({ skip }) => {
-  skip('there is none on this machine; install one to judge with it')
+  skip('kubectl is not installed; install it to run this test')
 })
 
-// Starting kubectl costs more than what it does: more than two at a time only make each other slow.
+// Starting kubectl costs more than its work: more than two at a time only slow each other down.
 const turns = makeTurns(2)
 
 for (const kubectl of kubectls) {
@@ -27,7 +27,7 @@ for (const kubectl of kubectls) {
       test(session.name, () => turns(() => playSession(session, { kubectl, ...target })), 240_000)
   })
 
-  // A server of somebody else may have none beside it, and nobody would know.
+  // An external server may run without controllers, and there is no way to find out.
   const describeOurs = process.env['EVENKEEL_CLIENTS_KUBECONFIG'] === undefined ? describe.concurrent : describe.skip
   describeOurs(`kubectl ${kubectl.version} with controllers`, () => {
     let target: ClientTarget

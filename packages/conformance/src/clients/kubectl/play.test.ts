@@ -9,7 +9,7 @@ import { kubectlSessions } from './sessions/index.ts'
 import { matches, splitArguments } from './text.ts'
 import { makeTurns } from './turns.fixture.ts'
 
-/** Stands in for kubectl: says what it was asked, then what it was given, and fails when told to. */
+/** A fake kubectl: prints its arguments, then its input, and fails on request. */
 const parrot = `#!/bin/sh
 case "$*" in
   "config view"*) echo "c u" ;;
@@ -46,7 +46,7 @@ test('playSession: passes when every step goes as expected', async () => {
   )
 })
 
-test('playSession: another output, another exit code or an unexpected complaint is an error', async () => {
+test('playSession: a different output, a different exit code or unexpected stderr is an error', async () => {
   await expect(play({ run: 'one', expect: { out: 'two' } })).rejects.toThrow('expected output:\ntwo')
   await expect(play({ run: 'fail' })).rejects.toThrow('exit code 3 instead of 0')
   await expect(play({ run: 'fail', expect: { code: 3, err: 'other' } })).rejects.toThrow('expected complaint:\nother')
@@ -58,12 +58,12 @@ test('playSession: another output, another exit code or an unexpected complaint 
   ).rejects.toThrow('kubectl fail')
 })
 
-test('playSession: steps of other versions are left out', async () => {
+test('playSession: steps for other versions are skipped', async () => {
   await play({ run: 'fail', since: '1.31' }, { run: 'fail', until: '1.30' })
   await expect(play({ run: 'fail', since: '1.30', until: '1.31' })).rejects.toThrow('exit code 3')
 })
 
-test('matches: tokens, spaces between words, and lines left out', () => {
+test('matches: tokens, spaces between words, and omitted lines', () => {
   expect(matches('NAME   AGE\na      3m2s\n', ['NAME AGE', 'a <age>'])).toBe(true)
   expect(matches('NAME   AGE\na      never\n', ['NAME AGE', 'a <age>'])).toBe(false)
   expect(matches('a\nb\nc\n', ['a', '...', 'c'])).toBe(true)
@@ -71,7 +71,7 @@ test('matches: tokens, spaces between words, and lines left out', () => {
   expect(matches('one (two)', 'one (two)')).toBe(true)
 })
 
-test('splitArguments: quotes keep what is in them', () => {
+test('splitArguments: quotes protect their content', () => {
   expect(splitArguments(`patch -p '{"a": 1}' --x="it's" y`)).toEqual(['patch', '-p', '{"a": 1}', "--x=it's", 'y'])
 })
 
@@ -80,19 +80,19 @@ test('isAtLeast: compares versions by their numbers', () => {
   expect(isAtLeast('1.20.2', '1.21')).toBe(false)
 })
 
-test('makeTurns: so many at once, the others in their order', async () => {
+test('makeTurns: limits concurrency and keeps the order', async () => {
   const turns = makeTurns(2)
-  const told: string[] = []
+  const events: string[] = []
   const one = (name: string) => async (): Promise<void> => {
-    told.push(`${name} begins`)
+    events.push(`${name} begins`)
     await Promise.resolve()
-    told.push(`${name} ends`)
+    events.push(`${name} ends`)
   }
   await Promise.all(['a', 'b', 'c'].map((name) => turns(one(name))))
-  expect(told).toEqual(['a begins', 'b begins', 'a ends', 'b ends', 'c begins', 'c ends'])
+  expect(events).toEqual(['a begins', 'b begins', 'a ends', 'b ends', 'c begins', 'c ends'])
 })
 
-test('kubectlSessions: each has a name of its own, short enough for a namespace', () => {
+test('kubectlSessions: names are unique and short enough for a namespace', () => {
   expect(new Set(kubectlSessions.map(({ name }) => name)).size).toBe(kubectlSessions.length)
   for (const { name } of kubectlSessions) expect(name).toMatch(/^[a-z][a-z-]{0,30}$/)
 })

@@ -1,5 +1,5 @@
 /**
- * Plays a session: its steps in order, in a folder and a namespace of its own.
+ * Plays a session: its steps in order, in its own folder and namespace.
  *
  * Invariant: no kubectl outlives the session.
  */
@@ -15,10 +15,10 @@ import { fill, matches, splitArguments } from './text.ts'
 interface Stage {
   readonly kubectl: Kubectl
   readonly kubeconfig: string
-  /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
+  /** The discovery cache of kubectl, and the folders of the sessions. */
   readonly home: string
   /**
-   * The server is not one of ours.
+   * The server is not an Evenkeel server.
    *
    * @default false
    */
@@ -28,13 +28,13 @@ interface Stage {
 interface Scene extends Stage {
   readonly folder: string
   readonly namespace: string
-  /** Words, and what stands for them. */
+  /** Placeholders and their values. */
   readonly words: Map<string, string>
 }
 
 const contextFile = 'context.json'
 
-/** Plays a session to its end. @throws {Error} At the first step that goes otherwise than expected. */
+/** Plays a session to its end. @throws {Error} At the first step with an unexpected result. */
 export async function playSession(session: Session, stage: Stage): Promise<void> {
   const folder = await mkdtemp(join(stage.home, `${session.name}-`))
   const namespace = basename(folder).toLowerCase().replaceAll('_', 'x')
@@ -47,10 +47,10 @@ export async function playSession(session: Session, stage: Stage): Promise<void>
   await rm(folder, { recursive: true, force: true })
 }
 
-/** kubectl merges its files: this one only says where the session is. A flag would make it warn about what has no namespace. */
+/** kubectl merges its kubeconfigs: this one sets the namespace. A flag would warn about cluster-scoped objects. */
 async function contextOf({ kubectl, kubeconfig, home, namespace }: Scene): Promise<string> {
   const names = 'jsonpath={.contexts[0].context.cluster} {.contexts[0].context.user}'
-  // Not in one blocking call: some kubectls ask the server for its version first, and it may live in this process.
+  // Not in one blocking call: some kubectls first request the version of the server, which may run in this process.
   const { ended } = startProgram(
     [kubectl.path, 'config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names],
     { stdin: '', env: { PATH: process.env['PATH'], HOME: home } },
@@ -116,7 +116,7 @@ async function playDuring(
 
 function judge(step: Step, { outcome, scene }: { outcome: Outcome; scene: Scene }): void {
   const { code: given, out, err } = step.expect ?? {}
-  // Whoever interrupts a program does not ask how it ended, and with `-v=6` it talks while it works.
+  // The exit code of an interrupted program does not matter, and with `-v=6` it logs while it runs.
   const code = given ?? (step.during?.enough ? outcome.code : 0)
   const complaint = err ?? (code === 0 && !step.during ? '' : undefined)
   const wrong = [

@@ -1,7 +1,7 @@
 /**
- * Runs a program and listens to it while it runs.
+ * Runs a program and reads its output while it runs.
  *
- * Invariant: it ends; after a while it is made to.
+ * Invariant: the program ends; after a timeout it is killed.
  */
 import { spawn } from 'node:child_process'
 import type { SpawnOptions } from 'node:child_process'
@@ -17,7 +17,7 @@ export interface Outcome {
 
 export interface Program {
   readonly ended: Promise<Outcome>
-  /** Resolves when either output has it; rejects when the program ends without. */
+  /** Resolves when stdout or stderr matches; rejects when the program ends without a match. */
   until(pattern: RegExp): Promise<void>
   stop(signal: 'SIGINT' | 'SIGKILL'): void
 }
@@ -29,7 +29,7 @@ interface Awaited {
 
 const longestMs = 60_000
 
-/** Starts a program; what it may read is given at once. */
+/** Starts a program with its complete input. */
 export function startProgram(
   [path, ...args]: readonly [string, ...string[]],
   { stdin, cwd, env }: Pick<SpawnOptions, 'cwd' | 'env'> & { stdin: string },
@@ -39,30 +39,30 @@ export function startProgram(
     child.kill('SIGKILL')
   })
   child.stdin.on('error', () => undefined).end(stdin)
-  const told = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const awaited = new Set<Awaited>()
-  const hear =
+  const append =
     (name: 'out' | 'err') =>
     (piece: string): void => {
-      told[name] += piece
-      for (const { pattern, seen } of awaited) if (isTold(told, pattern)) seen.resolve(undefined)
+      output[name] += piece
+      for (const { pattern, seen } of awaited) if (hasOutput(output, pattern)) seen.resolve(undefined)
     }
-  child.stdout.setEncoding('utf8').on('data', hear('out'))
-  child.stderr.setEncoding('utf8').on('data', hear('err'))
+  child.stdout.setEncoding('utf8').on('data', append('out'))
+  child.stderr.setEncoding('utf8').on('data', append('err'))
   child.on('error', (error) => {
-    told.err += `\n${String(error)}`
+    output.err += `\n${String(error)}`
   })
   const ended = deferred<Outcome>()
   child.on('close', (code) => {
     cancel()
-    ended.resolve({ code: code ?? -1, ...told })
+    ended.resolve({ code: code ?? -1, ...output })
     for (const { pattern, seen } of awaited)
-      seen.reject(new Error(`the program ended before it wrote ${String(pattern)}\n${told.out}\n${told.err}`))
+      seen.reject(new Error(`the program ended before it wrote ${String(pattern)}\n${output.out}\n${output.err}`))
   })
   const until = async (pattern: RegExp): Promise<void> => {
     const one: Awaited = { pattern, seen: deferred<undefined>() }
     awaited.add(one)
-    if (isTold(told, pattern)) one.seen.resolve(undefined)
+    if (hasOutput(output, pattern)) one.seen.resolve(undefined)
     await one.seen.promise.finally(() => awaited.delete(one))
   }
   return {
@@ -74,6 +74,6 @@ export function startProgram(
   }
 }
 
-function isTold({ out, err }: Pick<Outcome, 'out' | 'err'>, pattern: RegExp): boolean {
+function hasOutput({ out, err }: Pick<Outcome, 'out' | 'err'>, pattern: RegExp): boolean {
   return pattern.test(out) || pattern.test(err)
 }

@@ -1,13 +1,13 @@
 /**
- * What a session with kubectl is: data, so that the same one is played by every kubectl there is.
+ * A kubectl session as data, so that every available kubectl can play the same one.
  *
- * A session has a namespace and a folder of its own. `$NS` stands for the namespace's name wherever a step says
- * something; names outside namespaces begin with it, so that sessions do not meet. What a step writes can be kept under
- * another such word, for the steps after it.
+ * A session has its own namespace and folder. `$NS` in a step stands for the name of the namespace; names of
+ * cluster-scoped objects start with it, so that sessions do not interfere. A step can store its output under another
+ * placeholder for later steps.
  */
 
 export interface Session {
-  /** Also the beginning of the namespace's name. */
+  /** Also the prefix of the name of the namespace. */
   readonly name: string
   /** The files in its folder, by name. */
   readonly files?: Readonly<Record<string, string>>
@@ -15,30 +15,30 @@ export interface Session {
 }
 
 export interface Step {
-  /** kubectl's arguments, as one would type them in a shell: quotes work, nothing else does. */
+  /** The arguments of kubectl as in a shell: quotes work, nothing else does. */
   readonly run: string
   readonly stdin?: string
-  /** What `kubectl edit` starts; the file to edit is its last argument. */
+  /** The editor of `kubectl edit`; the file to edit is its last argument. */
   readonly editor?: string
-  /** The first version of kubectl that can do this: `1.26`. */
+  /** The first kubectl version that supports this: `1.26`. */
   readonly since?: string
-  /** The first version of kubectl that does it in another way. */
+  /** The first kubectl version that behaves differently. */
   readonly until?: string
-  /** Why this server answers otherwise than a real one, where the step is left out. */
+  /** Why the response of our server differs from a real one; our server skips the step. */
   readonly differs?: string
-  /** The word that stands for what it writes, in what later steps run and read: `$UID`. */
+  /** The placeholder for the output, for later steps: `$UID`. */
   readonly keep?: `$${string}`
-  /** Steps that are played while this one runs. */
+  /** Steps that run while this one runs. */
   readonly during?: During
-  /** Without it: the exit code is 0 and nothing is complained about. */
+  /** Without it: the exit code is 0 and stderr is empty. */
   readonly expect?: Expected
 }
 
 export interface During {
-  /** What the running step writes on either output once it is ready for the others. */
+  /** The output of the running step, on stdout or stderr, when it is ready for the other steps. */
   readonly ready: RegExp
   readonly steps: readonly Step[]
-  /** What its output must have before it is interrupted. Without it, the step ends by itself. */
+  /** The output to wait for before the interrupt. Without it, the step ends by itself. */
   readonly enough?: RegExp
 }
 
@@ -52,7 +52,7 @@ interface Expected {
 }
 
 /**
- * Found somewhere in the text; or the text itself, line by line: a line `...` stands for any lines, `<age>`, `<time>`,
- * `<word>` and `<any>` for what their names say, and spaces between words count as one.
+ * A pattern to find in the text, or the whole text, line by line: a line `...` stands for any lines, `<age>`, `<time>`,
+ * `<word>` and `<any>` match what their names say, and runs of spaces between words count as one.
  */
 export type Text = RegExp | string | readonly string[]

@@ -1,26 +1,26 @@
 /**
- * Short ways to write a step, and the objects that several sessions use.
+ * Shorthand for steps, and objects that several sessions use.
  */
 import type { Step, Text } from './session.ts'
 
 type More = Omit<Step, 'run' | 'expect'>
 
-/** Succeeds and writes this. */
+/** Succeeds with this output. */
 export function says(run: string, out: Text, more: More = {}): Step {
   return { run, ...more, expect: { out } }
 }
 
-/** Succeeds, writes this, and warns. */
+/** Succeeds with this output and a warning. */
 export function warns(run: string, [out, err]: readonly [out: Text, err: Text], more: More = {}): Step {
   return { run, ...more, expect: { out, err } }
 }
 
-/** Fails and complains in these words. */
+/** Fails with this message on stderr. */
 export function fails(run: string, err: Text, more: More = {}): Step {
   return { run, ...more, expect: { code: 1, err } }
 }
 
-/** Waits until a definition of the session's group is in force. `kubectl wait` stumbles over one that is too fresh to have conditions. */
+/** Waits until a CRD of the session's group is established. `kubectl wait` fails on a CRD without conditions. */
 export function established(plural: string): Step[] {
   const name = `${plural}.$NS.example.com`
   const inForce = /"status":"True","type":"Established"/
@@ -34,7 +34,7 @@ export function established(plural: string): Step[] {
   ]
 }
 
-/** A config map in YAML; `metadata` is more of its metadata, as `, labels: {a: b}`. */
+/** A ConfigMap in YAML; `metadata` adds metadata, as `, labels: {a: b}`. */
 export function configMap(
   name: string,
   { metadata = '', data = '{}' }: { metadata?: string; data?: string } = {},
@@ -42,7 +42,7 @@ export function configMap(
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${metadata}}\ndata: ${data}\n`
 }
 
-/** A deployment in YAML, of one container `main`. */
+/** A Deployment in YAML with one container `main`. */
 export function deployment(
   name: string,
   { image = 'nginx:1', replicas = 2 }: { image?: string; replicas?: number } = {},
@@ -59,5 +59,5 @@ spec:
 `
 }
 
-/** A node in YAML; nodes are nobody's but the session's whose name they begin with. */
+/** A Node in YAML; its name must start with the name of the session, which owns it. */
 export const node = 'apiVersion: v1\nkind: Node\nmetadata: {name: $NS-node, labels: {zone: a}}\n'

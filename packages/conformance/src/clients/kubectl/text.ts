@@ -1,5 +1,5 @@
 /**
- * Compares what kubectl wrote with what a step expects.
+ * Compares the output of kubectl with the expectation of a step.
  */
 import type { Text } from './session.ts'
 
@@ -15,14 +15,14 @@ export function matches(actual: string, expected: Text): boolean {
   return expected instanceof RegExp ? expected.test(actual) : lines(expected).test(`${simplify(actual)}\n`)
 }
 
-/** Puts the namespace's name in its places. */
+/** Inserts the name of the namespace. */
 export function fill(text: Text, namespace: string): Text {
   if (text instanceof RegExp) return new RegExp(text.source.replaceAll('\\$NS', namespace), text.flags)
   const one = typeof text === 'string' ? text : text.join('\n')
   return one.replaceAll('$NS', namespace)
 }
 
-/** The arguments of a command line: separated by spaces; quotes keep spaces, and quotes of the other sort. */
+/** Splits a command line into arguments: separated by spaces; quotes protect spaces and the other kind of quotes. */
 export function splitArguments(line: string): string[] {
   const found = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []
   return found.map((word) =>
@@ -43,7 +43,7 @@ function linePattern(line: string): string {
   return parts.map((part) => tokens[part] ?? part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('')
 }
 
-/** Columns are as wide as what is in them, so runs of spaces say nothing; at the beginning of a line they do. */
+/** Columns are as wide as their content, so the number of spaces does not matter, except at the start of a line. */
 function simplify(text: string): string {
   return text
     .replace(/\t/g, '  ')

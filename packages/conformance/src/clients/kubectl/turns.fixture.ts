@@ -1,8 +1,8 @@
 /**
- * Lets a few at a time.
+ * Limits concurrency.
  */
 
-/** Runs what it is given, at most so many at once, the others in the order in which they came. */
+/** Runs functions, at most `max` at once, the others in the order of their calls. */
 export function makeTurns(max: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type * as fluent from 'kubernetes-fluent-client'
 import { startClientTarget } from '../target.fixture.ts'
 import type { ClientTarget } from '../target.fixture.ts'
-import { makeHeard } from './heard.fixture.ts'
+import { makeEventLog } from './event-log.fixture.ts'
 
 let target: ClientTarget
 let client: typeof fluent
@@ -10,7 +10,7 @@ let namespace = ''
 
 beforeAll(async () => {
   target = await startClientTarget()
-  // It always reads the default kubeconfig, at every request.
+  // The client reads the default kubeconfig at every request.
   vi.stubEnv('KUBECONFIG', target.kubeconfig)
   client = await import('kubernetes-fluent-client')
   const made = await client.K8s(client.kind.Namespace).Create({ metadata: { generateName: 'fluent-' } })
@@ -44,7 +44,7 @@ test('K8s: an object is created, read, listed by labels, patched and deleted', a
   })
 })
 
-test('K8s: scale and status are written on their own', async () => {
+test('K8s: scale and status are written separately', async () => {
   const { K8s, kind } = client
   const labels = { app: 'web' }
   const spec = {
@@ -61,7 +61,7 @@ test('K8s: scale and status are written on their own', async () => {
   expect([status.spec?.replicas, status.status?.replicas]).toEqual([3, 2])
 })
 
-test('K8s.Create: what is there already is refused with the Status of the server', async () => {
+test('K8s.Create: creating an existing object fails with the Status of the server', async () => {
   const { K8s, kind } = client
   await K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })
   await expect(K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })).rejects.toMatchObject({
@@ -71,7 +71,7 @@ test('K8s.Create: what is there already is refused with the Status of the server
   })
 })
 
-test('K8s.Apply: creates, changes, and leaves to others what is theirs', async () => {
+test('K8s.Apply: creates, changes, and keeps fields of other managers', async () => {
   const { K8s, kind } = client
   expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '1' } })).toMatchObject(
     { data: { a: '1' } },
@@ -82,22 +82,22 @@ test('K8s.Apply: creates, changes, and leaves to others what is theirs', async (
   )
 })
 
-test('K8s.Watch: tells what is there and what changes', async () => {
+test('K8s.Watch: reports existing objects and changes', async () => {
   const { K8s, kind } = client
   await K8s(kind.ConfigMap).Create({ metadata: { name: 'there', namespace, labels: { seen: 'yes' } } })
-  const heard = makeHeard<string>()
+  const log = makeEventLog<string>()
   const watcher = K8s(kind.ConfigMap)
     .InNamespace(namespace)
     .WithLabel('seen', 'yes')
     .Watch((object, phase) => {
-      heard.push(`${phase} ${object.metadata?.name}`)
+      log.push(`${phase} ${object.metadata?.name}`)
     })
   await watcher.start()
-  await heard.until((all) => all.includes('ADDED there'))
+  await log.until((all) => all.includes('ADDED there'))
   await K8s(kind.ConfigMap).Create({ metadata: { name: 'new', namespace, labels: { seen: 'yes' } } })
   await K8s(kind.ConfigMap, { namespace, name: 'new' }).Patch([{ op: 'add', path: '/data', value: { x: '1' } }])
   await K8s(kind.ConfigMap).InNamespace(namespace).Delete('new')
-  await heard.until((all) => all.includes('DELETED new'))
-  expect(heard.all).toEqual(['ADDED there', 'ADDED new', 'MODIFIED new', 'DELETED new'])
+  await log.until((all) => all.includes('DELETED new'))
+  expect(log.all).toEqual(['ADDED there', 'ADDED new', 'MODIFIED new', 'DELETED new'])
   watcher.close()
 })

@@ -22,7 +22,7 @@ for (const { name, unavailable, load } of versions) {
     })
     afterAll(() => target.stop())
 
-    test('CoreV1Api: a config map is created, read, listed, replaced and deleted', async () => {
+    test('CoreV1Api: a ConfigMap is created, read, listed, replaced and deleted', async () => {
       const api = config.makeApiClient(k8s.CoreV1Api)
       const made = await api.createNamespacedConfigMap({
         namespace,
@@ -62,7 +62,7 @@ for (const { name, unavailable, load } of versions) {
       expect((await api.listNamespacedSecret({ namespace })).items).toEqual([])
     })
 
-    test('AppsV1Api: a deployment has its defaults, its scale and its status', async () => {
+    test('AppsV1Api: a Deployment has defaults, scale and status', async () => {
       const api = config.makeApiClient(k8s.AppsV1Api)
       const labels = { app: 'web' }
       const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }
@@ -94,7 +94,7 @@ for (const { name, unavailable, load } of versions) {
       expect([status.spec?.replicas, status.status?.replicas, status.metadata?.generation]).toEqual([4, 3, 2])
     })
 
-    test('patches: each content type does what it is for', async () => {
+    test('patches: every content type works', async () => {
       const api = config.makeApiClient(k8s.CoreV1Api)
       const body = { metadata: { name: 'patched' }, spec: { containers: [{ name: 'main', image: 'a' }] } }
       await api.createNamespacedPod({ namespace, body })
@@ -145,7 +145,7 @@ for (const { name, unavailable, load } of versions) {
       await expect(api.deleteNamespace({ name: 'default' })).rejects.toMatchObject({ code: 403 })
     })
 
-    test('Lease: of two who renew what both have read, one is told that it came too late', async () => {
+    test('Lease: of two clients that renew the same version, one gets a conflict', async () => {
       const api = config.makeApiClient(k8s.CoordinationV1Api)
       const now = new k8s.V1MicroTime('2030-01-02T03:04:05.678Z')
       await api.createNamespacedLease({
@@ -178,7 +178,7 @@ for (const { name, unavailable, load } of versions) {
       })
     })
 
-    test('KubernetesObjectApi: finds out by discovery where an object belongs', async () => {
+    test('KubernetesObjectApi: finds the path of an object by discovery', async () => {
       const api = k8s.KubernetesObjectApi.makeApiClient(config)
       const header = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'loose', namespace } }
       await expect(api.create({ ...header, data: { a: '1' } })).resolves.toMatchObject({ data: { a: '1' } })
@@ -199,7 +199,7 @@ for (const { name, unavailable, load } of versions) {
       await expect(api.read(header)).rejects.toMatchObject({ code: 404 })
     })
 
-    test('TLS: who does not trust the authority is not served', async () => {
+    test('TLS: a client that does not trust the CA fails', async () => {
       const cluster = config.getCurrentCluster()
       const other = new k8s.KubeConfig()
       other.loadFromClusterAndUser(

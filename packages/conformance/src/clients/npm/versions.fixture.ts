@@ -1,5 +1,5 @@
 /**
- * The versions of `@kubernetes/client-node` that are tried, behind the types of the first.
+ * The tested versions of `@kubernetes/client-node`, behind the types of the first.
  */
 import type * as clientNode from '@kubernetes/client-node'
 
@@ -7,7 +7,7 @@ export type ClientNode = typeof clientNode
 
 interface Version {
   readonly name: string
-  /** Why it cannot be tried here. */
+  /** Why it cannot be tested here. */
   readonly unavailable?: string
   load(): Promise<ClientNode>
 }

@@ -29,12 +29,12 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
     await target.stop()
   })
 
-  test('a kind that comes late is waited for; what is written is read at once, and the watch agrees', async () => {
+  test('waits for a kind that is installed later; reads include own writes, and the watch agrees', async () => {
     const { client } = target
     const holding = cache.getInformer(Website)
-    const heard: string[] = []
+    const events: string[] = []
     holding.addHandler((event) => {
-      heard.push(`${event.type} ${event.key.name}`)
+      events.push(`${event.type} ${event.key.name}`)
     })
     while (holding.states['']?.phase !== 'parked') await turn()
     await client.create(websiteDefinition)
@@ -58,11 +58,11 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
     expect(cache.list(Website).map(({ metadata: { resourceVersion } }) => resourceVersion)).toEqual(
       last.items.map(({ metadata: { resourceVersion } }) => resourceVersion),
     )
-    expect(heard.every((text) => text === 'add front' || text === 'update front')).toBe(true)
+    expect(events.every((text) => text === 'add front' || text === 'update front')).toBe(true)
     await holding.release()
   })
 
-  test('a hundred objects are the same by stream, by list, by metadata and by fields, before and after history is forgotten', async () => {
+  test('a hundred objects are equal by stream, list, metadata and fields, before and after compaction', async () => {
     const { client } = target
     await Promise.all(
       Array.from({ length: 100 }, (__, index) =>
@@ -105,7 +105,7 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
   })
 })
 
-/** Lets sockets and timers have their turn. */
+/** Gives sockets and timers a turn. */
 function turn(): Promise<void> {
   return nextTurn(new SystemClock())
 }

@@ -31,7 +31,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
   })
 
   afterAll(async () => {
-    // The server may be one that stays.
+    // The server may be a long-lived one.
     await client.delete(websiteDefinition, { ignoreNotFound: true })
     await target.stop()
   })
@@ -72,7 +72,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect(await client.patchFrom(current, { ...current })).toBe(current)
   })
 
-  test('apply: owned fields come and go, conflicts are told, force takes', async () => {
+  test('apply: owned fields are added and removed, conflicts are reported, force takes over', async () => {
     const metadata = { name: 'applied', namespace }
     await client.apply(ConfigMap, { metadata, data: { a: '1', b: '2' } })
     expect((await client.apply(ConfigMap, { metadata, data: { a: '1' } })).data).toEqual({ a: '1' })
@@ -84,7 +84,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect((await other.apply(ConfigMap, { metadata, data: { a: '7' } }, { force: true })).data).toEqual({ a: '7' })
   })
 
-  test('a custom kind: defaults come back, status and scale are written on their own', async () => {
+  test('a custom kind: defaults are returned, status and scale are written separately', async () => {
     const site = await client.create(Website, { metadata: { name: 'site', namespace }, spec: { image: 'nginx' } })
     expect(site.spec).toEqual({ image: 'nginx', replicas: 1 })
     const patched = await client.patchStatus(site, { ready: 1 })
@@ -102,7 +102,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect((await client.get(Website, site.metadata)).spec.replicas).toBe(4)
   })
 
-  test('a kind by two words is found by discovery, and one that is not there is told by name', async () => {
+  test('a kind given by apiVersion and kind is found by discovery, and an unknown one is named in the error', async () => {
     const found = await client.get({ apiVersion: 'own.example.com/v1', kind: 'Website' }, { name: 'site', namespace })
     expect(found['spec']).toMatchObject({ image: 'nginx' })
     await expect(client.list({ apiVersion: 'own.example.com/v2', kind: 'Website' })).rejects.toThrow(
@@ -118,7 +118,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     })
   })
 
-  test('a list in pages is one list of one moment; selectors and metadata alone', async () => {
+  test('a paged list is one snapshot; selectors and metadata only', async () => {
     for (let index = 0; index < 7; index++)
       await client.create(ConfigMap, {
         metadata: { name: `page-${index}`, namespace, labels: { of: index % 2 ? 'odd' : 'even' } },
@@ -154,7 +154,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect((await client.list(ConfigMap, { namespace, labelSelector: 'of' })).items).toHaveLength(4)
   })
 
-  test('pages end with Expired when their history is forgotten on the way', async ({ skip }) => {
+  test('paging fails with Expired after a compaction', async ({ skip }) => {
     if (!target.canCompact) return skip()
     const pages = client.pages(ConfigMap, { namespace, pageSize: 2 })[Symbol.asyncIterator]()
     await pages.next()
@@ -186,7 +186,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect(await client.find(ConfigMap, { name: 'dry', namespace })).toBeUndefined()
   })
 
-  test('what the server warns of is told once; strict validation refuses', async () => {
+  test('a warning of the server is reported once; strict validation rejects', async () => {
     const odd = { metadata: { name: 'odd', namespace }, spec: { image: 'x', colour: 'red' } }
     await client.create(Website, odd, { dryRun: true })
     await client.create(Website, odd, { dryRun: true })
@@ -196,7 +196,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     })
   })
 
-  test('paths that are about no resource', async () => {
+  test('non-resource paths', async () => {
     expect((await client.raw({ path: '/version' })).json()).toHaveProperty('gitVersion')
     expect((await client.raw({ path: '/readyz' })).text()).toBe('ok')
     await expect(client.raw({ path: '/nowhere' })).rejects.toMatchObject({ code: 404 })

@@ -1,5 +1,5 @@
 /**
- * Our own client on every way to a server: in process, and over HTTPS by a kubeconfig.
+ * Our own client with every transport: in process, and over HTTPS by a kubeconfig.
  */
 import { defineKind } from 'evenkeel'
 import { Client, connect } from 'evenkeel/client'
@@ -23,7 +23,7 @@ export const Website = defineKind({
   scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' },
 })
 
-/** The definition of {@link Website}, as a server takes it. */
+/** The CRD of {@link Website}, as a server accepts it. */
 export const websiteDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -49,7 +49,7 @@ export const websiteDefinition = {
 
 export interface OwnTarget {
   readonly client: Client
-  /** Forgets all history, if it can be told to: see `canCompact`. */
+  /** Compacts all history, if the target supports it: see `canCompact`. */
   readonly compact: () => Promise<void>
   readonly canCompact: boolean
   stop(): Promise<void>
@@ -57,7 +57,7 @@ export interface OwnTarget {
 
 type Open = (options?: Partial<ClientOptions>) => Promise<OwnTarget>
 
-/** Ways to a server, by name. */
+/** Transports by name. */
 export const ways: Readonly<Record<string, Open>> = {
   async 'in process'(options = {}) {
     const server: Server = await startServer()

@@ -18,7 +18,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
 
   afterAll(() => target.stop())
 
-  test('changes come in order, from a version on', async () => {
+  test('changes arrive in order, from a resourceVersion on', async () => {
     const {
       metadata: { resourceVersion = '' },
     } = await client.list(ConfigMap, { namespace })
@@ -35,7 +35,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     expect(await stream.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('what is there comes first when asked for, then a bookmark, then changes', async () => {
+  test('with initial events, existing objects come first, then a bookmark, then changes', async () => {
     await client.create(ConfigMap, { metadata: { name: 'first', namespace } })
     const seen: string[] = []
     for await (const event of client.watch(ConfigMap, {
@@ -51,7 +51,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     expect(seen).toEqual(['ADDED first', 'BOOKMARK end', 'DELETED first'])
   })
 
-  test('metadata alone, with the type of the object', async () => {
+  test('metadata only, with the type of the object', async () => {
     const stream = client.watch(metadataOnly(ConfigMap), {
       namespace,
       resourceVersion: (await client.list(ConfigMap)).metadata.resourceVersion ?? '',
@@ -67,7 +67,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     await stream.return()
   })
 
-  test('a version that is forgotten is refused as Expired (66, 67)', async ({ skip }) => {
+  test('a compacted resourceVersion fails with Expired (66, 67)', async ({ skip }) => {
     if (!target.canCompact) return skip()
     const {
       metadata: { resourceVersion = '' },
@@ -85,7 +85,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     expect(outcome).toMatchObject({ reason: 'Expired', code: 410 })
   })
 
-  test('the signal ends it with its reason, also while it waits', async () => {
+  test('the signal ends the watch with its reason, even while it waits', async () => {
     const stop = new AbortController()
     const stream = client.watch(ConfigMap, {
       namespace: 'empty',
@@ -98,7 +98,7 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     await expect(next).rejects.toThrow('enough')
   })
 
-  test('the server ends it when asked to, and that is a clean end', async () => {
+  test('the server ends the watch after the requested timeout, which is a clean end', async () => {
     const seen: string[] = []
     for await (const event of client.watch(ConfigMap, {
       namespace: 'empty',

@@ -1,5 +1,5 @@
 /**
- * Every promise of the API, as cases.
+ * Every rule of the API, as cases.
  */
 import type { ServerCase } from '../target.ts'
 import { builtInApplyCases } from './apply/built-in.ts'

@@ -1,8 +1,8 @@
 /**
- * Admission webhooks for one case: asked about writes in the case's own namespace, and in force when the case goes on.
+ * Admission webhooks for one case: limited to the namespace of the case, and active before the case continues.
  *
- * A server may take a moment to obey what was written. Every configuration ends with a fence, a webhook about something
- * that cases leave alone: once it is asked, so are those before it.
+ * A server may take a moment to apply a configuration. Every configuration ends with a fence, a webhook for a resource
+ * that cases do not use: once it is called, so are the webhooks before it.
  */
 import type { ServerResponse } from 'node:http'
 import { eventually } from '../custom.ts'
@@ -12,13 +12,13 @@ import type { Fields } from '../samples.ts'
 import type { Place } from '../target.ts'
 import { withHttps } from './hook.ts'
 
-/** A request as a webhook sees it; every field may be missing in truth. */
+/** A request as a webhook receives it; every field may actually be missing. */
 interface LooseRequest {
   readonly [field: string]: LooseRequest
 }
 
 export interface AskedHook {
-  /** Which webhook, by the name the case gave it. */
+  /** The name that the case gave the webhook. */
   readonly hook: string
   readonly review: LooseRequest
   readonly request: LooseRequest
@@ -26,20 +26,20 @@ export interface AskedHook {
   readonly target: string
 }
 
-/** The fields of the `response` beside uid and `allowed: true`; nothing when the answer was written already. */
+/** The fields of the `response` next to uid and `allowed: true`; undefined when the response was already written. */
 type Respond = (asked: AskedHook, response: ServerResponse) => Fields | undefined
 
 interface Setup {
-  /** Configurations by suffix of their name; webhooks in them by name, with what differs from asking about every write of a ConfigMap. */
+  /** Configurations by name suffix; their webhooks by name. By default a webhook matches every write of a ConfigMap. */
   readonly mutating?: Readonly<Record<string, Hooks>>
   readonly validating?: Readonly<Record<string, Hooks>>
-  /** By name of the webhook; one that is not here allows everything. */
+  /** By name of the webhook; others allow everything. */
   readonly answers?: Readonly<Record<string, Respond>>
 }
 
 type Hooks = Readonly<Record<string, Fields>>
 
-/** What webhooks were asked since the last time this was asked. */
+/** The requests to webhooks since the last call. */
 type Taken = () => AskedHook[]
 
 export async function withWebhooks(
@@ -114,7 +114,7 @@ async function configure(
   return fences
 }
 
-/** A rule about every operation on a core resource. */
+/** A rule for every operation on a core resource. */
 export function about(...resources: readonly string[]): Fields {
   return { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources }
 }
@@ -135,7 +135,7 @@ function webhook(
   }
 }
 
-/** A patch as a webhook answers it. */
+/** A patch in the response of a webhook. */
 export function patch(...operations: readonly Fields[]): Fields {
   return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
 }

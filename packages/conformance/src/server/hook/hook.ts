@@ -1,7 +1,7 @@
 /**
- * A webhook for the length of one case: HTTPS on the loopback.
+ * A webhook for one case: HTTPS on loopback.
  *
- * Invariant: it is gone, connections and all, when the case ends.
+ * Invariant: it is closed with all its connections when the case ends.
  */
 import { createServer } from 'node:https'
 import type { ServerResponse } from 'node:http'
@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import type { Loose } from '../answer.ts'
 import { selfSigned } from './self-signed.ts'
 
-/** What a server asks: these objects, in that version. */
+/** A conversion request: objects and the desired version. */
 export interface Review {
   readonly apiVersion: string
   readonly kind: string
@@ -18,15 +18,15 @@ export interface Review {
 }
 
 export interface Hook {
-  /** How a definition names it. */
+  /** Its clientConfig in a CRD. */
   readonly clientConfig: { readonly url: string; readonly caBundle: string }
-  /** Every review there was. */
+  /** All received reviews. */
   readonly asked: readonly Review[]
 }
 
 const { keyPem: key, certificatePem: cert } = selfSigned()
 
-/** Runs with a hook that answers as told. */
+/** Runs with a webhook that responds with the given function. */
 export async function withHook(
   respond: (review: Review) => unknown,
   run: (hook: Hook) => Promise<void>,
@@ -42,10 +42,10 @@ export async function withHook(
   )
 }
 
-/** Answers a request: its path and query, its body, and where the answer goes. */
+/** Handles a request: its path and query, its body, and the response to write. */
 type AnswerHttps = (target: string, body: string, response: ServerResponse) => void
 
-/** Runs with a server of HTTPS that answers as told. */
+/** Runs with an HTTPS server that responds with the given function. */
 export async function withHttps(
   answer: AnswerHttps,
   run: (server: { readonly url: string; readonly caBundle: string }) => Promise<void>,
@@ -72,7 +72,7 @@ export async function withHttps(
   }
 }
 
-/** The review with its answer: the objects as `convert` makes them. */
+/** The review with its response: the objects as `convert` returns them. */
 export function converted(
   { apiVersion, kind, request: { uid, desiredAPIVersion, objects } }: Review,
   convert: (object: Loose) => object,

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { selfSigned } from './self-signed.ts'
 
-test('selfSigned: vouches for itself and for 127.0.0.1, with a new key each time', () => {
+test('selfSigned: is its own CA, valid for 127.0.0.1, with a new key each time', () => {
   const { certificatePem, keyPem } = selfSigned()
   const certificate = new X509Certificate(certificatePem)
   expect([

@@ -1,5 +1,5 @@
 /**
- * A certificate for 127.0.0.1 that vouches for itself: X.509 in as few bytes as verifiers accept.
+ * A self-signed certificate for 127.0.0.1: X.509 in as few bytes as verifiers accept.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
@@ -54,7 +54,7 @@ export function selfSigned(): SelfSigned {
   }
 }
 
-/** It is its own authority, and good for one address. */
+/** It is its own CA and valid for one address. */
 function extensions(): Buffer[] {
   const always = der('truth', Buffer.of(0xff))
   return [

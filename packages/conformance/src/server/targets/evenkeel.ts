@@ -1,5 +1,5 @@
 /**
- * Our own server in this process, without a socket: the same cases, a thousand times a second.
+ * Our own server in this process, without a socket: a thousand cases per second.
  */
 import { startPlane, startServer } from 'evenkeel/server'
 import type { Server, ServerOptions } from 'evenkeel/server'
@@ -12,24 +12,23 @@ export interface EvenkeelTarget extends ServerTarget {
   stop(): Promise<void>
 }
 
-/** What we decide otherwise on purpose. */
+/** Deliberate differences from Kubernetes. */
 export const ourDifferences: Readonly<Record<string, string>> = {
-  'server/routes/head': 'HEAD is answered as GET without a body, as HTTP has it',
-  'server/content/yaml-first-document': 'a body of several YAML documents is refused, so that none of them is lost',
-  'server/validation/duplicate-key-in-yaml':
-    'a key that is there twice is named by its path, as in JSON, and not by its line',
-  'server/custom/numbers': 'numbers are those of JavaScript: whole ones are exact up to 2^53',
-  'server/defaults/claim': 'nothing here would ever take the finalizer kubernetes.io/pvc-protection away again',
+  'server/routes/head': 'HEAD returns what GET returns without a body, as HTTP specifies',
+  'server/content/yaml-first-document': 'a body of several YAML documents is rejected, so that none is lost silently',
+  'server/validation/duplicate-key-in-yaml': 'a duplicate key is reported by its path, as in JSON, and not by its line',
+  'server/custom/numbers': 'numbers are JavaScript numbers: integers are exact up to 2^53',
+  'server/defaults/claim': 'no controller here would ever remove the finalizer kubernetes.io/pvc-protection',
 }
 
-/** What a server that is called in process cannot do. */
-const inProcess = 'whoever calls it in process is its administrator'
-const alone = 'no controllers run beside it'
+/** Limits of a server that is called in process. */
+const inProcess = 'in-process callers are administrators'
+const alone = 'no controllers run'
 export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess, collector: alone } as const
 export const overHttpsLacks = { collector: alone } as const
 export const planeLacks = { still: 'controllers act on what the cases create' } as const
 
-/** Starts a server to be judged. Whoever reaches it this way is its administrator, so nobody is turned away. */
+/** Starts a server to test. In-process callers are administrators, so no request is rejected for missing rights. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {
   const server = await startServer(options)
   return {
@@ -43,7 +42,7 @@ export async function evenkeelTarget(options: ServerOptions = {}): Promise<Evenk
   }
 }
 
-/** The same with sockets and TLS, as clients see it. */
+/** The same with sockets and TLS, as clients use it. */
 export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<EvenkeelTarget> {
   return overHttps(await startServer({ ...options, listen: {} }), {
     name: 'evenkeel over HTTPS',
@@ -51,7 +50,7 @@ export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<Ev
   })
 }
 
-/** The same with controllers beside it. */
+/** The same with controllers. */
 export async function evenkeelPlane(options: ServerOptions = {}): Promise<EvenkeelTarget> {
   return overHttps(await startPlane({ ...options, listen: {} }), {
     name: 'evenkeel with controllers',

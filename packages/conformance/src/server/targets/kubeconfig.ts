@@ -1,5 +1,5 @@
 /**
- * Reads from a kubeconfig how to reach a server. One in JSON is read as it is; for one in YAML kubectl is asked.
+ * Reads the connection to a server from a kubeconfig. JSON is read directly; YAML is converted by kubectl.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ interface Kubeconfig {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How the current context of a kubeconfig reaches its server. */
+/** How to reach the server of the current context. */
 export function readKubeconfig(file: string): Reach {
   const config = parse(file)
   const { cluster, user } = found(config.contexts, config['current-context']).context
@@ -54,17 +54,17 @@ function parse(file: string): Kubeconfig {
     { encoding: 'utf8' },
   )
   if (error || status !== 0)
-    throw new Error(`${file} is YAML and kubectl could not turn it into JSON: ${error?.message ?? stderr}`)
+    throw new Error(`${file} is YAML and kubectl cannot convert it to JSON: ${error?.message ?? stderr}`)
   return JSON.parse(stdout) as Kubeconfig
 }
 
 function found<T extends Named>(list: readonly T[], name: string): T {
   const one = list.find((candidate) => candidate.name === name)
-  if (!one) throw new Error(`the kubeconfig says ${JSON.stringify(name)} but has no such entry`)
+  if (!one) throw new Error(`the kubeconfig refers to ${JSON.stringify(name)} but has no such entry`)
   return one
 }
 
-/** Inline in base64, or in a file beside the kubeconfig. */
+/** Inline in base64, or in a file next to the kubeconfig. */
 function pem(fields: Fields, name: string, folder: string): string | undefined {
   const inline = fields[`${name}-data`]
   if (typeof inline === 'string') return Buffer.from(inline, 'base64').toString('utf8')

@@ -1,5 +1,5 @@
 /**
- * Requests over a socket: HTTP or HTTPS, one connection for each that is under way.
+ * Requests over a socket: HTTP or HTTPS, one connection per concurrent request.
  */
 import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
@@ -8,13 +8,13 @@ import type { RequestOptions } from 'node:https'
 import type { Send } from '../client.ts'
 
 interface Security {
-  /** PEM of the authority that signed the server's certificate; without one any certificate will do. */
+  /** PEM of the CA that signed the server's certificate; without one any certificate is accepted. */
   readonly ca?: string
   readonly certificate?: string
   readonly key?: string
 }
 
-/** A way to send requests to `https://host:port`. */
+/** Sends requests to `https://host:port`. */
 export function nodeSend(url: string, { ca, certificate, key }: Security = {}): Send {
   const { protocol, hostname, port } = new URL(url)
   const isSecure = protocol === 'https:'
@@ -51,7 +51,7 @@ export function nodeSend(url: string, { ca, certificate, key }: Security = {}): 
     })
 }
 
-/** Node joins repeated headers by itself, except that it keeps some as lists. */
+/** Node joins most repeated headers and keeps some as lists. */
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

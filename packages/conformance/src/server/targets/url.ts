@@ -1,8 +1,8 @@
 /**
- * Any server that can be reached by a URL: kube-apiserver, a whole cluster, ours.
+ * Any server with a URL: kube-apiserver, a whole cluster, ours.
  *
- * The only thing that cannot be asked over HTTP is to forget history; where the address of the server's etcd is known, it
- * is told to.
+ * Compaction is the only operation that HTTP does not offer; if the address of the server's etcd is known, etcd
+ * compacts.
  */
 import { openEtcdStore } from 'evenkeel/unstable/store'
 import type { ServerNeed, ServerTarget } from '../target.ts'
@@ -12,9 +12,9 @@ import type { Reach } from './kubeconfig.ts'
 interface UrlTargetOptions {
   /** Shown in reports. */
   readonly name: string
-  /** The server's etcd, when it may be compacted. */
+  /** The server's etcd, if the suite may compact it. */
   readonly etcd?: string
-  /** What else is known not to work, with the reason. */
+  /** Other known limits, with the reason. */
   readonly lacks?: Readonly<Partial<Record<ServerNeed, string>>>
 }
 
@@ -26,8 +26,8 @@ export function urlTarget(
     name,
     lacks: {
       ...(etcd === undefined && { compaction: 'its history cannot be forgotten on demand' }),
-      // Where nothing acts on what the cases create, nothing collects it.
-      ...(lacks.still === undefined && { collector: 'no controllers run beside it' }),
+      // Without controllers, nothing collects garbage.
+      ...(lacks.still === undefined && { collector: 'no controllers run' }),
       ...lacks,
     },
     send: nodeSend(url, security),

@@ -129,8 +129,8 @@ const notes: Readonly<Record<Reason, ReasonNote>> = {
     advice: 'The message lists the formats it takes.',
   },
   InternalError: {
-    meaning: 'The server failed in a way nobody planned.',
-    advice: 'Look at the log of the server; report it if it stays.',
+    meaning: 'An unexpected error occurred in the server.',
+    advice: 'Look at the log of the server; report it if it persists.',
   },
   Expired: {
     meaning: 'The version or page asked for is no longer kept.',

@@ -29,7 +29,7 @@ function resource(
 let clock: SimulatedClock
 let served: DiscoveredResource[] | Error
 let asked: number[]
-let told: string[]
+let reported: string[]
 let discovery: Discovery
 let stopping: AbortController
 let running: Promise<void>
@@ -38,7 +38,7 @@ beforeEach(async () => {
   clock = new SimulatedClock()
   served = [resource('A')]
   asked = []
-  told = []
+  reported = []
   const client = {
     resources: () => {
       asked.push(clock.monotonic())
@@ -46,7 +46,7 @@ beforeEach(async () => {
     },
   } as unknown as Client
   const onResources = (resources: readonly DiscoveredResource[]): Promise<void> => {
-    told.push(resources.map(({ kind }) => kind).join(' '))
+    reported.push(resources.map(({ kind }) => kind).join(' '))
     return Promise.resolve()
   }
   discovery = new Discovery({ client, clock, log: silentLogger, periodMs: 30_000, onResources })
@@ -64,10 +64,10 @@ afterEach(async () => {
 test('Discovery asks once in a period, and tells of what changed, and once more when it stayed so', async () => {
   await clock.advance(90_000)
   expect(asked).toEqual([0, 30_000, 60_000, 90_000])
-  expect(told).toEqual(['A', 'A'])
+  expect(reported).toEqual(['A', 'A'])
   served = [resource('B')]
   await clock.advance(90_000)
-  expect(told).toEqual(['A', 'A', 'B', 'B'])
+  expect(reported).toEqual(['A', 'A', 'B', 'B'])
   expect([discovery.has(resource('A')), discovery.has(resource('B'))]).toEqual([false, true])
 })
 
@@ -77,9 +77,9 @@ test('Discovery asks soon after a change, and again a little later, however many
   discovery.hurry()
   await clock.advance(29_980)
   expect(asked).toEqual([0, 50, 1050, 6050])
-  expect(told).toEqual(['A'])
+  expect(reported).toEqual(['A'])
   await clock.advance(6050)
-  expect(told).toEqual(['A', 'A'])
+  expect(reported).toEqual(['A', 'A'])
 })
 
 test('Discovery tries again soon after a failure, then once in a period, and forgets nothing', async () => {
@@ -91,7 +91,7 @@ test('Discovery tries again soon after a failure, then once in a period, and for
   expect(discovery.has(resource('A'))).toBe(true)
   served = [resource('A'), resource('B')]
   await clock.advance(30_000)
-  expect(told).toEqual(['A', 'A B'])
+  expect(reported).toEqual(['A', 'A B'])
 })
 
 test('selectFollowed takes each resource once, in the first version, if it can be listed, watched and deleted', () => {

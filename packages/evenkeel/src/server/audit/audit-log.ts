@@ -68,10 +68,10 @@ export class AuditLog implements AuditEvents {
   /** Lines for `/metrics`. */
   metrics(): string[] {
     return [
-      '# HELP apiserver_audit_event_total Audit events that were made.',
+      '# HELP apiserver_audit_event_total Audit events generated.',
       '# TYPE apiserver_audit_event_total counter',
       `apiserver_audit_event_total ${this.#events}`,
-      '# HELP evenkeel_audit_dropped_total Audit events that found no room.',
+      '# HELP evenkeel_audit_dropped_total Audit events dropped because the buffer was full.',
       '# TYPE evenkeel_audit_dropped_total counter',
       `evenkeel_audit_dropped_total ${this.#sink.dropped}`,
     ]

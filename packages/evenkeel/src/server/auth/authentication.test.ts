@@ -205,12 +205,12 @@ test('row 22: credentials are in no log and in no answer', async () => {
     }),
     authentication: { tokens: { 'canary-token': { name: 'ann', groups: [] } } },
   })
-  const told: string[] = []
+  const responses: string[] = []
   for (const token of ['canary-token', 'canary-wrong', identity.token]) {
     for (const path of ['/api/v1/secrets', '/nowhere', '/api/v1/namespaces/%zz'])
-      told.push((await listening.ask({ path, ...bearer(token) })).text)
+      responses.push((await listening.ask({ path, ...bearer(token) })).text)
   }
-  told.push((await listening.ask({ path: '/metrics', ...bearer(identity.token) })).text)
-  for (const text of [...said, ...told])
+  responses.push((await listening.ask({ path: '/metrics', ...bearer(identity.token) })).text)
+  for (const text of [...said, ...responses])
     for (const secret of ['canary', identity.token, 'PRIVATE KEY']) expect(text).not.toContain(secret)
 })

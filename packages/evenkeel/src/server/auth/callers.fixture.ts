@@ -18,7 +18,7 @@ interface Caller {
   readonly session?: Buffer
 }
 
-export interface Told {
+export interface IdentityResponse {
   readonly status: number
   readonly text: string
   /** The authenticated user, in the response to a SelfSubjectReview. */
@@ -62,7 +62,7 @@ export class Listening {
 
   /** Sends a request over HTTP/1.1; by default a SelfSubjectReview. */
   async ask({ path, method, headers = {}, client, body, session }: Caller = whoAmI): Promise<
-    Told & { readonly session: Buffer | undefined; readonly isResumed: boolean }
+    IdentityResponse & { readonly session: Buffer | undefined; readonly isResumed: boolean }
   > {
     const sent = httpsRequest({
       ...this.#base,
@@ -86,7 +86,7 @@ export class Listening {
     const [response] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { readonly statusCode: number }]
     const pieces: Buffer[] = []
     for await (const piece of response) pieces.push(piece)
-    return { ...told(response.statusCode, Buffer.concat(pieces).toString()), session: last, isResumed }
+    return { ...identityResponse(response.statusCode, Buffer.concat(pieces).toString()), session: last, isResumed }
   }
 
   /** Sends a SelfSubjectReview. */
@@ -95,7 +95,7 @@ export class Listening {
   }
 
   /** The same over HTTP/2. */
-  async whoHttp2({ headers = {}, client }: Caller = {}): Promise<Told> {
+  async whoHttp2({ headers = {}, client }: Caller = {}): Promise<IdentityResponse> {
     const { ca, host, port } = this.#base
     const session = connectHttp2(`https://${host}:${port}`, {
       ca,
@@ -117,13 +117,13 @@ export class Listening {
     const closed = once(session, 'close')
     session.close()
     await closed
-    return told(status, Buffer.concat(pieces).toString())
+    return identityResponse(status, Buffer.concat(pieces).toString())
   }
 }
 
-function told(status: number, text: string): Told {
+function identityResponse(status: number, text: string): IdentityResponse {
   const { status: said, message = '' } = text.startsWith('{')
-    ? (JSON.parse(text) as { status?: { userInfo?: Told['user'] } | string; message?: string })
+    ? (JSON.parse(text) as { status?: { userInfo?: IdentityResponse['user'] } | string; message?: string })
     : {}
   return { status, text, user: typeof said === 'object' ? (said.userInfo ?? {}) : {}, message }
 }

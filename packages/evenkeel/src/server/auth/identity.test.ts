@@ -92,7 +92,7 @@ describe('ensureIdentity', () => {
   test('row 3: refuses a folder or file that others can get at, and says what to do', async () => {
     await ensure()
     await chmod(folder, 0o755)
-    await expect(ensure()).rejects.toThrow(`others can get at ${folder} (mode 0755): run chmod 700 ${folder}`)
+    await expect(ensure()).rejects.toThrow(`other users can access ${folder} (mode 0755): run chmod 700 ${folder}`)
     await chmod(folder, 0o700)
     for (const name of await readdir(folder)) {
       await chmod(join(folder, name), 0o640)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts'
-import { Listening, whoAmI, type Told } from './callers.fixture.ts'
+import { Listening, whoAmI, type IdentityResponse } from './callers.fixture.ts'
 
 /** Everything is allowed but impersonation, of which these are. */
 let rights: string[] = []
@@ -41,7 +41,7 @@ beforeEach(async () => {
 })
 afterEach(() => listening.server.stop({ graceMs: 0 }))
 
-const as = (headers: Record<string, string | string[]>, token = 'mallory'): Promise<Told> =>
+const as = (headers: Record<string, string | string[]>, token = 'mallory'): Promise<IdentityResponse> =>
   listening.who({ headers: { authorization: `Bearer ${token}`, ...headers } })
 
 describe('impersonate', () => {

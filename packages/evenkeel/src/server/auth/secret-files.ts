@@ -71,11 +71,11 @@ function checkOwner(path: string, { mode, uid }: Stats, remedy: string): void {
   if (ours === undefined) return
   if (uid !== ours)
     throw new IdentityError(
-      `${path} belongs to user ${uid} and not to us (${ours}): choose another folder, or change its owner`,
+      `${path} is owned by user ${uid}, not by the current user ${ours}: choose another folder, or change its owner`,
     )
   if ((mode & 0o077) === 0) return
   throw new IdentityError(
-    `others can get at ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}): run ${remedy} ${path}; if somebody may have read it, remove it and start again, which makes new credentials`,
+    `other users can access ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}): run ${remedy} ${path}; if another user may have read it, remove it and restart, which creates new credentials`,
   )
 }
 

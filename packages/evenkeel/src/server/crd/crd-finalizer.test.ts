@@ -119,13 +119,13 @@ describe('the end of a definition', () => {
     expect(await instances.take(1)).toEqual(['DELETED held'])
     await tested.clock.advance(1000)
     expect(await instances.take(1)).toEqual(['END'])
-    const told = [
+    const events = [
       await definitions.next(),
       await definitions.next(),
       await definitions.next(),
       await definitions.next(),
     ]
-    expect(told.map((event) => event?.type)).toEqual(['ADDED', 'MODIFIED', 'MODIFIED', 'DELETED'])
+    expect(events.map((event) => event?.type)).toEqual(['ADDED', 'MODIFIED', 'MODIFIED', 'DELETED'])
     expect((await tested.ask('GET', path)).status).toBe(404)
     await definitions.close()
   })

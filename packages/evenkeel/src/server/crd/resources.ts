@@ -83,8 +83,8 @@ export function crdResources(
         custom: true,
         subresources: [
           ...subresourcesOf(version, { group, kind }),
-          ...actions.map((sheet) => ({
-            name: sheet.name,
+          ...actions.map((action) => ({
+            name: action.name,
             role: 'action' as const,
             verbs: actionVerbs,
             group: 'evenkeel.dev',

@@ -42,7 +42,7 @@ interface UserQueue {
 
 export class FairQueue {
   readonly #options: FairQueueOptions
-  readonly #guests = new Map<string, UserQueue>()
+  readonly #userQueues = new Map<string, UserQueue>()
   /** Users that wait only for a free seat, in round-robin order. */
   readonly #turns = new Set<UserQueue>()
   #inside = 0
@@ -70,7 +70,7 @@ export class FairQueue {
 
   /** Users with running or waiting requests. */
   get users(): number {
-    return this.#guests.size
+    return this.#userQueues.size
   }
 
   /**
@@ -80,57 +80,57 @@ export class FairQueue {
    */
   enter(user: string, signalOf: () => AbortSignal | undefined): Seat | Promise<Seat> {
     const { seatsMax, seatsPerUserMax, waitingMax, waitingPerUserMax } = this.#options
-    const guest = this.#guests.get(user) ?? this.#newGuest(user)
-    if (this.#inside < seatsMax && guest.seatsInUse < seatsPerUserMax) return this.#seat(guest)
-    if (this.#waiting >= waitingMax || queueLength(guest) >= waitingPerUserMax) {
-      this.#forget(guest)
+    const userQueue = this.#userQueues.get(user) ?? this.#newUserQueue(user)
+    if (this.#inside < seatsMax && userQueue.seatsInUse < seatsPerUserMax) return this.#seat(userQueue)
+    if (this.#waiting >= waitingMax || queueLength(userQueue) >= waitingPerUserMax) {
+      this.#forget(userQueue)
       throw this.#refuse()
     }
-    return this.#wait(guest, signalOf())
+    return this.#wait(userQueue, signalOf())
   }
 
   /** Releases a seat. */
-  release(guest: UserQueue): void {
+  release(userQueue: UserQueue): void {
     this.#inside--
-    guest.seatsInUse--
+    userQueue.seatsInUse--
     if (this.#waiting > 0) {
-      this.#queue(guest)
+      this.#queue(userQueue)
       this.#letIn()
     }
-    this.#forget(guest)
+    this.#forget(userQueue)
   }
 
-  #newGuest(name: string): UserQueue {
-    const guest: UserQueue = { name, seatsInUse: 0, queue: undefined }
-    this.#guests.set(name, guest)
-    return guest
+  #newUserQueue(name: string): UserQueue {
+    const userQueue: UserQueue = { name, seatsInUse: 0, queue: undefined }
+    this.#userQueues.set(name, userQueue)
+    return userQueue
   }
 
-  #seat(guest: UserQueue): Seat {
+  #seat(userQueue: UserQueue): Seat {
     this.#inside++
-    guest.seatsInUse++
-    return new TakenSeat(this, guest)
+    userQueue.seatsInUse++
+    return new TakenSeat(this, userQueue)
   }
 
-  #wait(guest: UserQueue, signal: AbortSignal | undefined): Promise<Seat> {
-    const line = (guest.queue ??= new Set())
+  #wait(userQueue: UserQueue, signal: AbortSignal | undefined): Promise<Seat> {
+    const line = (userQueue.queue ??= new Set())
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#waiting--
         line.delete(waiter)
-        if (line.size === 0) this.#turns.delete(guest)
+        if (line.size === 0) this.#turns.delete(userQueue)
         cancel()
         unlisten()
       }
       const giveUp = (error: unknown): void => {
         stop()
-        this.#forget(guest)
+        this.#forget(userQueue)
         reject(error)
       }
       const waiter = {
         admit: () => {
           stop()
-          resolve(this.#seat(guest))
+          resolve(this.#seat(userQueue))
         },
       }
       let unlisten = (): void => {}
@@ -139,30 +139,30 @@ export class FairQueue {
       })
       this.#waiting++
       line.add(waiter)
-      this.#queue(guest)
+      this.#queue(userQueue)
       unlisten = onAbort(signal, giveUp)
     })
   }
 
   /** Queues a user for the next free seat; a user at its share is queued when one of its own requests ends. */
-  #queue(guest: UserQueue): void {
-    if (queueLength(guest) > 0 && guest.seatsInUse < this.#options.seatsPerUserMax) this.#turns.add(guest)
+  #queue(userQueue: UserQueue): void {
+    if (queueLength(userQueue) > 0 && userQueue.seatsInUse < this.#options.seatsPerUserMax) this.#turns.add(userQueue)
   }
 
   #letIn(): void {
     while (this.#inside < this.#options.seatsMax) {
-      const [guest] = this.#turns
-      const [waiter] = guest?.queue ?? []
-      if (!guest || !waiter) return
+      const [userQueue] = this.#turns
+      const [waiter] = userQueue?.queue ?? []
+      if (!userQueue || !waiter) return
       // Moves to the end of the round, if it has more requests.
-      this.#turns.delete(guest)
+      this.#turns.delete(userQueue)
       waiter.admit()
-      this.#queue(guest)
+      this.#queue(userQueue)
     }
   }
 
-  #forget(guest: UserQueue): void {
-    if (guest.seatsInUse === 0 && queueLength(guest) === 0) this.#guests.delete(guest.name)
+  #forget(userQueue: UserQueue): void {
+    if (userQueue.seatsInUse === 0 && queueLength(userQueue) === 0) this.#userQueues.delete(userQueue.name)
   }
 
   #refuse(): Error {
@@ -173,18 +173,18 @@ export class FairQueue {
 
 class TakenSeat implements Seat {
   readonly #gate: FairQueue
-  readonly #guest: UserQueue
+  readonly #userQueue: UserQueue
   #isTaken = true
 
-  constructor(gate: FairQueue, guest: UserQueue) {
+  constructor(gate: FairQueue, userQueue: UserQueue) {
     this.#gate = gate
-    this.#guest = guest
+    this.#userQueue = userQueue
   }
 
   leave(): void {
     if (!this.#isTaken) return
     this.#isTaken = false
-    this.#gate.release(this.#guest)
+    this.#gate.release(this.#userQueue)
   }
 }
 

@@ -114,7 +114,7 @@ export class FlowControl {
       '# HELP evenkeel_requests_waiting Requests that wait for their turn.',
       '# TYPE evenkeel_requests_waiting gauge',
       ...each('evenkeel_requests_waiting', (gate) => gate.waiting),
-      '# HELP evenkeel_requests_refused_total Requests that were told to come again.',
+      '# HELP evenkeel_requests_refused_total Requests rejected with 429.',
       '# TYPE evenkeel_requests_refused_total counter',
       ...each('evenkeel_requests_refused_total', (gate) => gate.refused),
       `evenkeel_requests_refused_total{lane="watches"} ${this.#watches.refused}`,

@@ -109,7 +109,7 @@ describe('row 21: a list that has to be looked into lets others go first, whatev
 
 test('row 21: over sockets, who comes while a long list is looked into is answered before it', async () => {
   let begun = deferred<void>()
-  const store = told(openMemoryStore(), () => {
+  const store = withRangeHook(openMemoryStore(), () => {
     begun.resolve()
   })
   const tested = await start({ store, clock: new SystemClock(), listen: { tls: false } })
@@ -140,7 +140,7 @@ test('row 21: over sockets, who comes while a long list is looked into is answer
 test('row 21: of lists that come over sockets at once each has a turn of its own', async () => {
   const clock = new TurnClock()
   let begun = 0
-  const store = told(openMemoryStore({ clock }), () => {
+  const store = withRangeHook(openMemoryStore({ clock }), () => {
     begun++
     clock.nowMs += 40
   })
@@ -169,7 +169,7 @@ test('row 21: of lists that come over sockets at once each has a turn of its own
 })
 
 /** A store that tells when a range is read. */
-function told(store: Store, onRange: () => void): Store {
+function withRangeHook(store: Store, onRange: () => void): Store {
   const range: Store['range'] = (...given) => {
     onRange()
     return store.range(...given)

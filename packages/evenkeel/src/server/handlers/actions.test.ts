@@ -4,7 +4,7 @@ import type { ActionDefinition, KubeObject } from '#api'
 import { startServer } from '../server.ts'
 import type { Server } from '../server-options.ts'
 
-const sheets: readonly ActionDefinition[] = [
+const definitions: readonly ActionDefinition[] = [
   { name: 'stop', form: 'state', patch: { spec: { running: false } }, enabledWhen: 'object.spec.running' },
   { name: 'restart', form: 'token', input: { type: 'object', properties: { gently: { type: 'boolean' } } } },
   { name: 'backup', form: 'operation', ttlSeconds: 60 },
@@ -19,7 +19,7 @@ const App = {
     spec: { type: 'object', properties: { running: { type: 'boolean' } } },
     status: { type: 'object', properties: {} },
   } as const),
-  actions: sheets,
+  actions: definitions,
 }
 
 async function request(
@@ -181,7 +181,7 @@ describe('POST of an action', () => {
     expect((await post('restart')).status).toBe(404)
   })
 
-  test('definitionOf writes the sheets, and refuses those that cannot be meant', () => {
+  test('crdOf writes the action definitions and rejects invalid ones', () => {
     expect(crdOf(App).metadata.annotations?.['evenkeel.dev/actions']).toContain('"restart"')
     expect(() => crdOf({ ...App, actions: [{ name: 'status', form: 'token' }] })).toThrow(
       'that is a subresource of its own',

@@ -256,8 +256,8 @@ export class Http1Connection implements ServerConnection {
     const isWithout = isBodiless(head.method, response.status)
     const pieces = piecesOf(body)
     const bytes = bytesOf(pieces)
-    const isLengthTold = !isWithout || (head.method === 'HEAD' && body !== undefined)
-    const text = this.#formatHead(head, response, isLengthTold ? { bytes } : 'none')
+    const hasLength = !isWithout || (head.method === 'HEAD' && body !== undefined)
+    const text = this.#formatHead(head, response, hasLength ? { bytes } : 'none')
     if (isWithout || bytes > oneWriteBytesMax) {
       const parts = isWithout ? [] : pieces
       return this.#outlet.sendAll([Buffer.from(text, 'latin1'), ...parts])

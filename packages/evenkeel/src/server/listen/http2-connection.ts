@@ -264,9 +264,9 @@ export class Http2Exchange {
     const { body, status } = response
     const pieces = isStreamed(body) ? undefined : piecesOf(body)
     const isWithout = isBodiless(method, status)
-    const isLengthTold = pieces !== undefined && (!isWithout || (method === 'HEAD' && body !== undefined))
+    const hasLength = pieces !== undefined && (!isWithout || (method === 'HEAD' && body !== undefined))
     const endStream = isWithout || pieces?.length === 0
-    stream.respond(this.#fields(response, isLengthTold ? bytesOf(pieces) : undefined), { endStream })
+    stream.respond(this.#fields(response, hasLength ? bytesOf(pieces) : undefined), { endStream })
     if (endStream) release(body)
     else if (isStreamed(body)) (await this.#outlet.sendStream(body, (piece) => piece)) && stream.end()
     else if (pieces?.length === 1 && (pieces[0]?.length ?? 0) <= oneWriteBytesMax) stream.end(pieces[0])

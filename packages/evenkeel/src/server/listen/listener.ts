@@ -136,7 +136,7 @@ class Listener implements ListenerHandle {
   readonly #server: Server
   readonly #sweeper: Sweeper
   readonly #date: () => string
-  readonly #guests = new Map<string, AcceptedSocket>()
+  readonly #acceptedSockets = new Map<string, AcceptedSocket>()
   readonly #perAddress = new Map<string, number>()
   #isClosing = false
   #closing: Promise<void> | undefined
@@ -165,7 +165,7 @@ class Listener implements ListenerHandle {
   }
 
   get connections(): number {
-    return this.#guests.size
+    return this.#acceptedSockets.size
   }
 
   async open(host: string, port: number): Promise<void> {
@@ -179,7 +179,7 @@ class Listener implements ListenerHandle {
   close({ graceMs = 0, signal }: CloseOptions = {}): Promise<void> {
     this.#closing ??= this.#close()
     const cutOff = (): void => {
-      for (const { socket } of this.#guests.values()) socket.destroy()
+      for (const { socket } of this.#acceptedSockets.values()) socket.destroy()
     }
     const cancel = this.#options.clock.after(graceMs, cutOff)
     const stop = onAbort(signal, cutOff)
@@ -195,9 +195,9 @@ class Listener implements ListenerHandle {
     this.#server.close(() => {
       closed.resolve(undefined)
     })
-    for (const { connection } of this.#guests.values()) connection?.retire()
+    for (const { connection } of this.#acceptedSockets.values()) connection?.retire()
     await closed.promise
-    if (this.#guests.size > 0) await this.#empty.promise
+    if (this.#acceptedSockets.size > 0) await this.#empty.promise
   }
 
   #tlsServer({ key, cert, ca }: ListenTls): Server {
@@ -214,8 +214,8 @@ class Listener implements ListenerHandle {
       this.#options.log.debug('a TLS handshake failed', { error })
     })
     server.on('secureConnection', (socket) => {
-      const guest = this.#guests.get(nameOf(socket))
-      if (guest) this.#connect(guest, socket)
+      const accepted = this.#acceptedSockets.get(nameOf(socket))
+      if (accepted) this.#connect(accepted, socket)
       else socket.destroy()
     })
     return server
@@ -227,16 +227,16 @@ class Listener implements ListenerHandle {
       return
     }
     const name = nameOf(socket)
-    const guest = new AcceptedSocket(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
-    this.#guests.set(name, guest)
-    this.#sweeper.add(guest)
+    const accepted = new AcceptedSocket(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
+    this.#acceptedSockets.set(name, accepted)
+    this.#sweeper.add(accepted)
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      this.#guests.delete(name)
-      this.#sweeper.delete(guest)
-      if (this.#isClosing && this.#guests.size === 0) this.#empty.resolve(undefined)
+      this.#acceptedSockets.delete(name)
+      this.#sweeper.delete(accepted)
+      if (this.#isClosing && this.#acceptedSockets.size === 0) this.#empty.resolve(undefined)
     })
-    if (!this.#options.tls) this.#connect(guest, socket)
+    if (!this.#options.tls) this.#connect(accepted, socket)
   }
 
   /** Counts a connection by its address, until it closes; false when there are too many already. */
@@ -253,25 +253,25 @@ class Listener implements ListenerHandle {
     return true
   }
 
-  #connect(guest: AcceptedSocket, socket: Socket | TLSSocket): void {
+  #connect(accepted: AcceptedSocket, socket: Socket | TLSSocket): void {
     const { limits, clock, log } = this.#options
     const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
     if (isTls(socket) && socket.alpnProtocol === 'h2') {
-      this.#connectHttp2(guest, socket, context)
+      this.#connectHttp2(accepted, socket, context)
       return
     }
     const { nodeHttp1 } = this.#options
-    guest.connection = nodeHttp1 ? nodeHttp1.connect(socket, context) : new Http1Connection(socket, context)
-    if (this.#isClosing) guest.connection.retire()
+    accepted.connection = nodeHttp1 ? nodeHttp1.connect(socket, context) : new Http1Connection(socket, context)
+    if (this.#isClosing) accepted.connection.retire()
   }
 
   /** HTTP/2 is loaded for its first client. No data is lost meanwhile: it stays in the unread socket. */
-  #connectHttp2(guest: AcceptedSocket, socket: TLSSocket, context: ConnectionContext): void {
+  #connectHttp2(accepted: AcceptedSocket, socket: TLSSocket, context: ConnectionContext): void {
     import('./http2-connection.ts')
       .then(({ Http2Connection }) => {
         if (socket.destroyed) return
-        guest.connection = new Http2Connection(socket, context)
-        if (this.#isClosing) guest.connection.retire()
+        accepted.connection = new Http2Connection(socket, context)
+        if (this.#isClosing) accepted.connection.retire()
       })
       .catch((error: unknown) => {
         this.#options.log.error('HTTP/2 could not be loaded', { error })

@@ -46,13 +46,13 @@ function lies({ after, prefix, batches }: Seen, written: readonly Written[]): un
   const expected = written
     .filter(([revision, key]) => revision > after && key.startsWith(prefix))
     .map(([revision, key]) => `${revision} ${key}`)
-  const told: string[] = []
+  const received: string[] = []
   return batches.flatMap((batch) => {
-    told.push(...batch.changes.map(({ revision, key }) => `${revision} ${key}`))
+    received.push(...batch.changes.map(({ revision, key }) => `${revision} ${key}`))
     const should = expected.filter((line) => Number.parseInt(line, 10) <= batch.revision)
-    return told.join() === should.join()
+    return received.join() === should.join()
       ? []
-      : [{ after, prefix, revision: batch.revision, told: told.length, should: should.length }]
+      : [{ after, prefix, revision: batch.revision, received: received.length, should: should.length }]
   })
 }
 

@@ -9,9 +9,9 @@ import { fileCheckpoint } from '#verbs'
 import type { Checkpoint } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
 import type { Process, ShapesWorld } from './shapes-world.fixture.ts'
-import { sheets, Shape } from './shapes.fixture.ts'
+import { capabilitySets, Shape } from './shapes.fixture.ts'
 
-type Strategy = keyof typeof sheets | 'S5'
+type Strategy = keyof typeof capabilitySets | 'S5'
 
 interface Played {
   readonly steps: readonly string[]
@@ -27,7 +27,7 @@ async function play(
   { checkpoint }: { checkpoint?: () => Checkpoint } = {},
 ): Promise<Played> {
   await using world = await startShapes({
-    capabilities: strategy === 'S5' ? {} : sheets[strategy],
+    capabilities: strategy === 'S5' ? {} : capabilitySets[strategy],
     isStarted: false,
     options: { callTimeoutMs: 500 },
   })
@@ -139,7 +139,7 @@ test.each(crashPoints)('%s %s: there is one shape, and none after the delete', a
 })
 
 test('B18 K5 the id is stored, the rest of the status is not: it is rebuilt from a look', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   await world.client.patchStatus(await world.get(), { external: null, conditions: null } as never)
@@ -149,7 +149,7 @@ test('B18 K5 the id is stored, the rest of the status is not: it is rebuilt from
 })
 
 test('B21 K8 the shape is gone and the finalizer is there: it is taken off', async () => {
-  await using world = await startShapes({ capabilities: sheets.S1, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S1, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -162,7 +162,7 @@ test('B21 K8 the shape is gone and the finalizer is there: it is taken off', asy
 })
 
 test('B22 K9 the object is gone and its ExternalRef is left: the shape and the ref go', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S4, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -178,7 +178,7 @@ test('B22 K9 the object is gone and its ExternalRef is left: the shape and the r
 })
 
 test('B23 K10 during a sweep: the next one does the same', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false, options: { secret: 'x' } })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false, options: { secret: 'x' } })
   const first = world.start()
   for (const name of ['a', 'b']) await world.create(name)
   for (const name of ['a', 'b']) await world.synced(name)
@@ -192,7 +192,7 @@ test('B23 K10 during a sweep: the next one does the same', async () => {
 })
 
 test('B24 K11 the cursor of a watch is lost: everything is listed', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, driver: { watch: true }, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, driver: { watch: true }, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -206,7 +206,7 @@ test('B24 K11 the cursor of a watch is lost: everything is listed', async () => 
 
 test('B25 K12 another leader takes over in the middle of a create: it waits until nothing can come of it any more', async () => {
   await using world = await startShapes({
-    capabilities: { ...sheets.S2, consistencyWindowMs: 2000 },
+    capabilities: { ...capabilitySets.S2, consistencyWindowMs: 2000 },
     isStarted: false,
     options: { callTimeoutMs: 3000 },
   })

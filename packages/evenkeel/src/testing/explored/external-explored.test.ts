@@ -8,7 +8,7 @@ import type { ProfileName } from '../deviation.ts'
 import { explore } from '../explore.ts'
 import { formatReport } from '../report/text.ts'
 import type { ProcessContext, Scenario, UserStep } from '../scenario.ts'
-import { Shape, sheets, type ShapeBody, type ShapeObject } from './shapes.fixture.ts'
+import { Shape, capabilitySets, type ShapeBody, type ShapeObject } from './shapes.fixture.ts'
 
 /** Shapes as a service of the world outside: plain data in and out. */
 class Cloud {
@@ -135,7 +135,7 @@ test.each([
 ] as const)(
   'external is silent at tier 1 with %s on %s',
   async (strategy, profile) => {
-    const result = await explored(sheets[strategy], profile)
+    const result = await explored(capabilitySets[strategy], profile)
     expect(result.failures.length, formatReport(result)).toBe(0)
     expect(result.left).toBe(0)
     expect(result.schedules).toBeGreaterThan(100)

@@ -7,10 +7,10 @@ import type { ControllerDeclaration, ReconcileContext } from '#controller'
 import { Manager } from '#manager'
 import { external, ExternalError } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
-import { Shape, shapesDriver, sheets } from './shapes.fixture.ts'
+import { Shape, shapesDriver, capabilitySets } from './shapes.fixture.ts'
 
 test('B31 a system that says "too much" is left alone for as long as it asks', async () => {
-  await using world = await startShapes({ capabilities: sheets.S3 })
+  await using world = await startShapes({ capabilities: capabilitySets.S3 })
   world.service.failNext('create', { error: new ExternalError('too much', { status: 429, retryAfterMs: 20_000 }) })
   await world.create('a')
   await world.until(async () => (await world.condition('Synced', 'a')) === 'False Throttled')
@@ -25,7 +25,7 @@ test('B31 a system that says "too much" is left alone for as long as it asks', a
 test('B31 B32 a budget holds for all objects together; a restart only reads, and spreads it', async () => {
   const many = 1000
   await using world = await startShapes({
-    capabilities: { ...sheets.S3, quota: { callsPerSecond: 100, burst: 25 } },
+    capabilities: { ...capabilitySets.S3, quota: { callsPerSecond: 100, burst: 25 } },
     isStarted: false,
     options: { policy: { pollIntervalMs: 600_000 } },
   })
@@ -57,7 +57,7 @@ test('B31 B32 a budget holds for all objects together; a restart only reads, and
 })
 
 test('B33 a watch that drops events: the next sweep repairs, and a metric counts the miss', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, driver: { watch: true }, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, driver: { watch: true }, isStarted: false })
   const process = world.start()
   await world.create()
   await world.synced()
@@ -75,9 +75,9 @@ test('G7 a system that hangs holds up nobody else', async () => {
     kind: 'Other',
     spec: { type: 'object', properties: { color: { type: 'string' } } } as const,
   })
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false, kinds: [Other] })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false, kinds: [Other] })
   const hanging = {
-    ...shapesDriver(world.service, { capabilities: sheets.S2 }),
+    ...shapesDriver(world.service, { capabilities: capabilitySets.S2 }),
     observe: () => new Promise<never>(() => undefined),
     create: () => new Promise<never>(() => undefined),
   }
@@ -120,10 +120,10 @@ test('G7 a system that hangs holds up nobody else', async () => {
 })
 
 test("a reconcile of one's own runs when the shape is in sync, and sees it", async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false })
   const verb = external(
     shapesDriver(world.service, {
-      capabilities: sheets.S2,
+      capabilities: capabilitySets.S2,
       ready: ({ size }) => ({ ready: size > 1, reason: 'TooSmall', message: 'it must grow' }),
     }),
     { instance: 'here', manual: true },
@@ -145,7 +145,7 @@ test("a reconcile of one's own runs when the shape is in sync, and sees it", asy
 })
 
 test('external refuses what cannot be meant', () => {
-  const driver = shapesDriver(undefined as never, { capabilities: sheets.S2 })
+  const driver = shapesDriver(undefined as never, { capabilities: capabilitySets.S2 })
   const made =
     (change: object, options: object = {}) =>
     () =>

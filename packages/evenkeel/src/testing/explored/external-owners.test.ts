@@ -7,7 +7,7 @@ import { ExternalRef, ExternalSweep } from '#verbs'
 import type { ExternalSweepObject } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
 import type { ShapesWorld } from './shapes-world.fixture.ts'
-import { Shape, sheets } from './shapes.fixture.ts'
+import { Shape, capabilitySets } from './shapes.fixture.ts'
 
 async function sweepOf(world: ShapesWorld): Promise<ExternalSweepObject | undefined> {
   return world.client.find(ExternalSweep, { name: 'shapes-here-shape' })
@@ -19,7 +19,7 @@ async function confirm(world: ShapesWorld, hash: string): Promise<void> {
 }
 
 test('B5 G3 a foreign shape is left alone over 100 sweeps', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.put('theirs', { color: 'pink', size: 9 })
@@ -30,7 +30,10 @@ test('B5 G3 a foreign shape is left alone over 100 sweeps', async () => {
 })
 
 test('B6 exclusive use: listed first, deleted after somebody agreed to this very list', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { use: 'exclusive', scope: 'everything' } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { use: 'exclusive', scope: 'everything' },
+  })
   await world.create()
   await world.synced()
   world.service.put('theirs', { color: 'pink', size: 9 })
@@ -53,7 +56,7 @@ test.each([
   ['the policy delete: removed', { orphans: 'delete' as const }, 0],
   ['neither: reported', {}, 1],
 ])('B8 G4 a shape whose object went without its cleanup is found by a sweep; %s', async (_, options, left) => {
-  await using world = await startShapes({ capabilities: sheets.S2, options, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, options, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -66,7 +69,7 @@ test.each([
 })
 
 test('objects that this controller does not see are no leftovers', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { secret: 's' }, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, options: { secret: 's' }, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -94,7 +97,10 @@ test('B8 names of ours without marks are found as well', async () => {
 })
 
 test('B9 forged marks of an object that never was: suspicious, and not deleted', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { secret: 's', orphans: 'delete' } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { secret: 's', orphans: 'delete' },
+  })
   await world.create()
   await world.synced()
   world.service.put('forged', {
@@ -115,7 +121,7 @@ test('B9 forged marks of an object that never was: suspicious, and not deleted',
 })
 
 test('B10 marks copied from a living object: a duplicate is said, and neither is deleted without a policy', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.put('copy', { color: 'red', size: 1, labels: world.service.shapes.get('shape-1')?.labels })
@@ -131,8 +137,8 @@ test('B10 marks copied from a living object: a duplicate is said, and neither is
 })
 
 test("B11 two installations on one account never touch each other's shapes", async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { orphans: 'delete' } })
-  await using other = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, options: { orphans: 'delete' } })
+  await using other = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   await other.create()
@@ -148,7 +154,7 @@ test("B11 two installations on one account never touch each other's shapes", asy
 })
 
 test('B12 G8 marks that somebody took off: not ours any more, choices are offered, nothing is deleted', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.put('shape-1', { color: 'green', size: 1 })
@@ -168,7 +174,7 @@ test('B12 G8 marks that somebody took off: not ours any more, choices are offere
 })
 
 test('B34 a tracking object that somebody deletes stays until its shape is gone', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4 })
+  await using world = await startShapes({ capabilities: capabilitySets.S4 })
   await world.create()
   await world.synced()
   const [ref] = (await world.client.list(ExternalRef)).items
@@ -186,7 +192,7 @@ test('B34 a tracking object that somebody deletes stays until its shape is gone'
 
 test('B34 one that is forced away: reported where there are no marks, rebuilt where there are', async () => {
   for (const [capabilities, isRebuilt] of [
-    [sheets.S4, false],
+    [capabilitySets.S4, false],
     [{ labels: 'afterCreate' }, true],
   ] as const) {
     await using world = await startShapes({ capabilities })
@@ -209,7 +215,7 @@ test.each([
   'B35 an object made again under the same name, adoption %s: one shape, and it is of the new one',
   async (adoption, _, id) => {
     await using world = await startShapes({
-      capabilities: sheets.S2,
+      capabilities: capabilitySets.S2,
       options: { secret: 's', policy: { adoption } },
       isStarted: false,
     })
@@ -231,7 +237,7 @@ test.each([
 )
 
 test('B35 with records: the old shape goes', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S4, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -245,7 +251,7 @@ test('B35 with records: the old shape goes', async () => {
 })
 
 test('B38 B39 a list that is empty by mistake: nothing is deleted, nothing is made, somebody is asked', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false })
   let isEmpty = false
   world.start({
     driven: (driver) => ({
@@ -273,7 +279,7 @@ test('B38 B39 a list that is empty by mistake: nothing is deleted, nothing is ma
 })
 
 test('B39 many things without an object: is this the right cluster?', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { orphans: 'delete' } })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, options: { orphans: 'delete' } })
   for (let each = 0; each < 5; each++)
     world.service.put(`old-${each}`, {
       color: 'red',
@@ -296,7 +302,7 @@ test('B39 many things without an object: is this the right cluster?', async () =
 })
 
 test('a driver that lies about its marks: nothing is touched, and there is no second create', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false })
   world.start({
     driven: (driver) => ({
       ...driver,
@@ -310,7 +316,7 @@ test('a driver that lies about its marks: nothing is touched, and there is no se
 })
 
 test('a driver that lies about ids: no second create', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S4, isStarted: false })
   world.start({
     driven: (driver) => ({
       ...driver,
@@ -331,7 +337,7 @@ test('a kind without room in its status: records do, and conditions say it', asy
     spec: { type: 'object', properties: { color: { type: 'string' }, size: { type: 'integer' } } } as const,
     status: { type: 'object', properties: {} } as const,
   })
-  await using world = await startShapes({ capabilities: sheets.S2, kind: Plain as unknown as typeof Shape })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, kind: Plain as unknown as typeof Shape })
   await world.create()
   await world.synced()
   expect((await world.get()).status?.external).toBeUndefined()
@@ -343,7 +349,7 @@ test('a kind without room in its status: records do, and conditions say it', asy
 })
 
 test('S4: an id that could not be written down at once is not forgotten', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S4, isStarted: false })
   // Somebody writes on the ref between the create and the answer.
   world.start({
     driven: (driver) => ({

@@ -6,12 +6,12 @@ import { ExternalRef } from '#verbs'
 import type { Driver } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
 import type { ShapesWorld } from './shapes-world.fixture.ts'
-import { sheets } from './shapes.fixture.ts'
+import { capabilitySets } from './shapes.fixture.ts'
 import type { ShapeBody, ShapeObject } from './shapes.fixture.ts'
 
 type ShapesDriver = Driver<ShapeObject, ShapeBody, ShapeBody>
 
-const tracked = { capabilities: sheets.S3, options: { track: true } } as const
+const tracked = { capabilities: capabilitySets.S3, options: { track: true } } as const
 
 async function refs(world: ShapesWorld): Promise<readonly { readonly phase: string; readonly id?: string }[]> {
   return (await world.client.list(ExternalRef)).items.map(({ spec }) => spec)
@@ -78,7 +78,7 @@ test('cancel: the same for an object that was forced away', async () => {
 })
 
 test('S4: nothing is made for an object that is deleted while its record is written, and nobody has to be asked', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S4, isStarted: false })
   const object = await world.create()
   let deleting: Promise<unknown> | undefined
   world.start({

@@ -4,9 +4,9 @@
 import { expect, test } from 'vitest'
 import { ExternalError, ExternalRef } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
-import { sheets } from './shapes.fixture.ts'
+import { capabilitySets } from './shapes.fixture.ts'
 
-test.each(Object.entries(sheets))(
+test.each(Object.entries(capabilitySets))(
   'B1 %s: a shape is made with marks, and the status has its id',
   async (strategy, capabilities) => {
     await using world = await startShapes({ capabilities })
@@ -34,7 +34,7 @@ test.each(Object.entries(sheets))(
 )
 
 test('B2 a change of the spec changes the shape in place', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   await world.client.patch(await world.get(), { spec: { color: 'blue' } })
@@ -45,7 +45,7 @@ test('B2 a change of the spec changes the shape in place', async () => {
 })
 
 test('B3 G5 a shape that somebody deleted is made again: at once with a watch', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, driver: { watch: true } })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, driver: { watch: true } })
   await world.create()
   await world.synced()
   world.service.drop('shape-1')
@@ -55,8 +55,8 @@ test('B3 G5 a shape that somebody deleted is made again: at once with a watch', 
 })
 
 test.each([
-  ['with a list', sheets.S2],
-  ['look by look', sheets.S3],
+  ['with a list', capabilitySets.S2],
+  ['look by look', capabilitySets.S3],
 ])('B3 G5 without a watch it is made again within the poll interval, %s', async (_, capabilities) => {
   await using world = await startShapes({ capabilities })
   await world.create()
@@ -69,7 +69,7 @@ test.each([
 })
 
 test('B4 a shape that somebody recoloured is put right', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   const { labels } = world.service.shapes.get('shape-1') ?? {}
@@ -81,7 +81,7 @@ test('B4 a shape that somebody recoloured is put right', async () => {
 
 test('B4 the policy report says so and touches nothing; ignore says nothing', async () => {
   await using world = await startShapes({
-    capabilities: sheets.S2,
+    capabilities: capabilitySets.S2,
     options: { policy: { drift: 'report', driftPaths: { size: 'ignore' } } },
   })
   await world.create()
@@ -102,7 +102,7 @@ test('B4 the policy report says so and touches nothing; ignore says nothing', as
 })
 
 test('B7 an object that was deleted while nobody ran: its shape goes when somebody does', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false })
   const first = world.start()
   await world.create()
   await world.synced()
@@ -116,7 +116,7 @@ test('B7 an object that was deleted while nobody ran: its shape goes when somebo
 })
 
 test('B26 G2 a system that can say nothing, and a lost answer: CreateOutcomeUnknown, and no second create until somebody answers', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4 })
+  await using world = await startShapes({ capabilities: capabilitySets.S4 })
   world.service.failNext('create', { isDone: true })
   await world.create()
   await world.until(async () => (await world.condition('Synced')) === 'False CreateOutcomeUnknown')
@@ -132,7 +132,7 @@ test('B26 G2 a system that can say nothing, and a lost answer: CreateOutcomeUnkn
 })
 
 test('B26 the other answer makes another one, and answers no later question', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4 })
+  await using world = await startShapes({ capabilities: capabilitySets.S4 })
   world.service.failNext('create')
   await world.create()
   await world.until(async () => (await world.condition('Synced')) === 'False CreateOutcomeUnknown')
@@ -146,7 +146,7 @@ test('B26 the other answer makes another one, and answers no later question', as
 })
 
 test('a create that is refused is tried again, and a person need not answer', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4 })
+  await using world = await startShapes({ capabilities: capabilitySets.S4 })
   world.service.failNext('create', { error: new ExternalError('no more shapes today', { status: 403 }) })
   await world.create()
   await world.synced()
@@ -154,23 +154,26 @@ test('a create that is refused is tried again, and a person need not answer', as
   expect((await world.get()).status?.external?.lastCreateAttempt).toMatchObject({ number: 1, outcome: 'Created' })
 })
 
-test.each(Object.entries(sheets))('a create that is refused for ever does not run hot: %s', async (_, capabilities) => {
-  await using world = await startShapes({ capabilities })
-  for (let each = 0; each < 10_000; each++)
-    world.service.failNext('create', { error: new ExternalError('no more shapes today', { status: 403 }) })
-  await world.create()
-  await world.until(async () => (await world.condition('Synced')) === 'False CreateFailed')
-  await world.advance(10_000)
-  const {
-    metadata: { resourceVersion },
-  } = await world.get()
-  const tries = world.service.count('create')
-  await world.advance(600_000)
-  expect((await world.get()).metadata.resourceVersion).toBe(resourceVersion)
-  expect(world.service.count('create') - tries).toBeLessThan(10)
-})
+test.each(Object.entries(capabilitySets))(
+  'a create that is refused for ever does not run hot: %s',
+  async (_, capabilities) => {
+    await using world = await startShapes({ capabilities })
+    for (let each = 0; each < 10_000; each++)
+      world.service.failNext('create', { error: new ExternalError('no more shapes today', { status: 403 }) })
+    await world.create()
+    await world.until(async () => (await world.condition('Synced')) === 'False CreateFailed')
+    await world.advance(10_000)
+    const {
+      metadata: { resourceVersion },
+    } = await world.get()
+    const tries = world.service.count('create')
+    await world.advance(600_000)
+    expect((await world.get()).metadata.resourceVersion).toBe(resourceVersion)
+    expect(world.service.count('create') - tries).toBeLessThan(10)
+  },
+)
 
-test.each(Object.entries(sheets))(
+test.each(Object.entries(capabilitySets))(
   'B27 %s: a shape that is shown only after 10 s is made once',
   async (_, capabilities) => {
     await using world = await startShapes({
@@ -186,7 +189,7 @@ test.each(Object.entries(sheets))(
 )
 
 test('B28 G9 a delete that takes 30 s: the finalizer stays, a condition tells, and then it goes', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, service: { deletesAfterMs: 30_000 } })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, service: { deletesAfterMs: 30_000 } })
   await world.create()
   await world.synced()
   await world.client.delete(await world.get())
@@ -200,7 +203,7 @@ test('B28 G9 a delete that takes 30 s: the finalizer stays, a condition tells, a
 })
 
 test('B29 a delete that finds nothing is done', async () => {
-  await using world = await startShapes({ capabilities: sheets.S4 })
+  await using world = await startShapes({ capabilities: capabilitySets.S4 })
   await world.create()
   await world.synced()
   world.service.shapes.clear()
@@ -210,7 +213,7 @@ test('B29 a delete that finds nothing is done', async () => {
 })
 
 test('B30 G7 a system that is down: a deletion waits visibly, and recovers without a restart', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.isDown = true
@@ -226,7 +229,7 @@ test('B30 G7 a system that is down: a deletion waits visibly, and recovers witho
 })
 
 test('B30 the forced way: the shape that is left is found, and said', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.isDown = true
@@ -238,7 +241,10 @@ test('B30 the forced way: the shape that is left is found, and said', async () =
 })
 
 test('B36 adoption by id: taken over without a write when it is equal', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { policy: { adoption: 'explicitId' } },
+  })
   world.service.put('old', { color: 'red', size: 1 })
   await world.create('foo', {}, { adopt: 'old' })
   await world.synced()
@@ -249,7 +255,10 @@ test('B36 adoption by id: taken over without a write when it is equal', async ()
 })
 
 test('B36 with a difference it is changed only if that is allowed', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { policy: { adoption: 'explicitId' } },
+  })
   world.service.put('old', { color: 'green', size: 1 })
   await world.create('foo', {}, { adopt: 'old', manage: 'observe,adopt' })
   await world.until(async () => (await world.condition('Synced')) === 'False UpdateNotAllowed')
@@ -260,7 +269,7 @@ test('B36 with a difference it is changed only if that is allowed', async () => 
 })
 
 test('B36 without the policy nothing is taken over', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   world.service.put('old', { color: 'red', size: 1 })
   await world.create('foo', {}, { adopt: 'old' })
   await world.synced()
@@ -268,7 +277,10 @@ test('B36 without the policy nothing is taken over', async () => {
 })
 
 test('B37 deletion orphan: the shape stays, and its marks say that nobody looks after it', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { deletion: 'orphan' } } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { policy: { deletion: 'orphan' } },
+  })
   await world.create()
   await world.synced()
   await world.client.delete(await world.get())
@@ -277,7 +289,7 @@ test('B37 deletion orphan: the shape stays, and its marks say that nobody looks 
 })
 
 test('B38 G6 credentials are revoked: not in sync, with the age of the last look', async () => {
-  await using world = await startShapes({ capabilities: sheets.S3 })
+  await using world = await startShapes({ capabilities: capabilitySets.S3 })
   await world.create()
   await world.synced()
   for (let each = 0; each < 1000; each++)
@@ -294,7 +306,7 @@ test('B38 G6 credentials are revoked: not in sync, with the age of the last look
 })
 
 test('B38 G6 with a list: a system that cannot be asked for long is said so on every object, and that it is back', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   world.service.isDown = true
@@ -309,7 +321,10 @@ test('B38 G6 with a list: a system that cannot be asked for long is said so on e
 })
 
 test('B36 a thing to be taken over that is not there: waited for, and no other one is made', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
+  await using world = await startShapes({
+    capabilities: capabilitySets.S2,
+    options: { policy: { adoption: 'explicitId' } },
+  })
   await world.create('foo', {}, { adopt: 'old' })
   await world.until(async () => (await world.condition('Synced')) === 'False AdoptionPending')
   await world.advance(100_000)
@@ -319,7 +334,7 @@ test('B36 a thing to be taken over that is not there: waited for, and no other o
 })
 
 test('B40 paused: looked at, said, and not touched', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create()
   await world.synced()
   await world.annotate({ paused: 'true' })
@@ -334,7 +349,7 @@ test('B40 paused: looked at, said, and not touched', async () => {
 })
 
 test('a policy that is not understood: nothing is done, and the condition says what', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2 })
+  await using world = await startShapes({ capabilities: capabilitySets.S2 })
   await world.create('foo', {}, { deletion: 'perhaps' })
   await world.until(async () => (await world.condition('Synced')) === 'False InvalidPolicy')
   expect(world.service.count('create')).toBe(0)
@@ -344,7 +359,7 @@ test('a policy that is not understood: nothing is done, and the condition says w
 })
 
 test('G1 the finalizer and the intent are durable before the first create', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
+  await using world = await startShapes({ capabilities: capabilitySets.S2, isStarted: false })
   const process = world.start()
   await world.create()
   await world.synced()
@@ -353,7 +368,7 @@ test('G1 the finalizer and the intent are durable before the first create', asyn
 })
 
 test('G6 quiescence: nothing is written while nothing changes, and the time of the last look once in a while', async () => {
-  await using world = await startShapes({ capabilities: sheets.S3, options: { maxAgeMs: 1_800_000 } })
+  await using world = await startShapes({ capabilities: capabilitySets.S3, options: { maxAgeMs: 1_800_000 } })
   await world.create()
   await world.synced()
   const {

@@ -30,7 +30,7 @@ export class ProgramWorld {
   static async start(...declarations: readonly unknown[]): Promise<ProgramWorld> {
     const controllers = declarations as readonly ControllerDeclaration[]
     const kinds = controllers.flatMap(({ for: kind, verbs = [] }) => [
-      { ...kind, actions: verbs.flatMap(({ action: sheet }) => sheet ?? []) } as Kind,
+      { ...kind, actions: verbs.flatMap(({ action }) => action ?? []) } as Kind,
       ...verbs.flatMap((verb) => verb.kinds ?? []),
     ])
     const distinct = [...new Map(kinds.map((kind) => [kind.kind, kind])).values()]

@@ -178,7 +178,7 @@ export class ShapesService {
 }
 
 /** Abilities by the strategy that follows from them. */
-export const sheets = {
+export const capabilitySets = {
   S1: { ids: 'deterministic', labels: 'atomicOnCreate' },
   S2: { labels: 'atomicOnCreate' },
   S3: { idempotent: 'byToken' },

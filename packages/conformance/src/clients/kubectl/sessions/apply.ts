@@ -1,5 +1,5 @@
 /**
- * `kubectl apply` and `kubectl diff`: the client finds out what changed and sends a patch.
+ * `kubectl apply` and `kubectl diff`: the client computes the changes and sends a patch.
  */
 import type { Session } from '../session.ts'
 import { configMap, deployment, fails, says, warns } from '../steps.ts'

@@ -1,5 +1,5 @@
 /**
- * Changing what is there: edit, patch, label, annotate, and what is done to nodes.
+ * Changing existing objects: edit, patch, label, annotate, and the node commands.
  */
 import type { Session } from '../session.ts'
 import { deployment, fails, node, says, warns } from '../steps.ts'

@@ -1,12 +1,12 @@
 /**
- * What only controllers finish: the three ways to delete an owner, and the end of a namespace.
+ * Sessions that need controllers: the three propagation policies, and the deletion of a namespace.
  */
 import type { Session, Step } from '../session.ts'
 import { configMap, fails, says } from '../steps.ts'
 
 const hold = 'example.com/session'
 
-/** Three config maps, each the owner of the next. */
+/** Three ConfigMaps, each the owner of the next. */
 function tree(name: string): Step[] {
   return [
     says('create -f -', `configmap/${name}-root created`, { stdin: configMap(`${name}-root`) }),
@@ -25,7 +25,7 @@ function below(name: string, owner: string): Step[] {
   ]
 }
 
-/** It may be gone before kubectl looks; older ones take that for a mistake. */
+/** The object may be gone before kubectl looks for it; older versions report that as an error. */
 function goes(what: string): Step {
   return says(
     `wait --for=delete ${what} --timeout=50s`,

@@ -1,5 +1,5 @@
 /**
- * `kubectl create` and `kubectl run` for what runs, and what leads to it.
+ * `kubectl create` and `kubectl run` for workloads and related kinds.
  */
 import type { Session } from '../session.ts'
 import { fails, says } from '../steps.ts'

@@ -1,12 +1,12 @@
 /**
- * `kubectl create` with each of its generators of settings, access and limits.
+ * `kubectl create` with each of its generators for configuration, RBAC and limits.
  */
 import { makeIdentity } from 'evenkeel/server'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 import type { Session } from '../session.ts'
 import { fails, says } from '../steps.ts'
 
-/** `create secret tls` looks whether key and certificate belong together. */
+/** `create secret tls` checks that key and certificate match. */
 const { server } = makeIdentity({ clock: new SystemClock(), random: new SystemRandom() })
 
 export const create: Session = {

@@ -1,5 +1,5 @@
 /**
- * Server-side apply of custom resources: a conflict and its three ways out, differences, and coming from client-side apply.
+ * Server-side apply of custom resources: a conflict and its three solutions, diff, and moving from client-side apply.
  */
 import type { Session } from '../session.ts'
 import { established, fails, says } from '../steps.ts'
@@ -54,18 +54,18 @@ export const customConflicts: Session = {
   steps: [
     ...created,
     says('apply --server-side --field-manager=one -f open.yaml', applied),
-    // The first way: whoever comes takes it by force.
+    // First solution: force.
     fails(
       'apply --server-side --field-manager=two -f shut.yaml',
       /Apply failed with 1 conflict: conflict with "one"(?: using \S+)?: \.spec\.mode[^]*Please review the fields above/,
     ),
     says('apply --server-side --field-manager=two --force-conflicts -f shut.yaml', applied),
     says('get gt-$NS g -o jsonpath={.spec.mode}/{.spec.size}/{.spec.ports[*].number}', 'shut/1/1 2'),
-    // The second: the one who lost it gives it up.
+    // Second: the other manager releases the field.
     fails('apply --server-side --field-manager=one -f open.yaml', /conflict with "two"(?: using \S+)?: \.spec\.mode/),
     says('apply --server-side --field-manager=one -f none.yaml', applied),
     says('get gt-$NS g -o jsonpath={.spec.mode}', 'shut'),
-    // The third: both want the same.
+    // Third: both apply the same value.
     says('apply --server-side --field-manager=one -f same.yaml', applied),
     says('get gt-$NS g -o jsonpath={.spec.mode}/{.spec.ports[*].number}', 'shut/2'),
     fails('apply --server-side --field-manager=two -f open.yaml', /conflict with "one"(?: using \S+)?: \.spec\.mode/),

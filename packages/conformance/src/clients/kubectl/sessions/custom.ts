@@ -1,5 +1,5 @@
 /**
- * Custom resources: definitions of the shape that well-known operators bring, and what kubectl does with them.
+ * Custom resources: CRDs like those of well-known operators, and kubectl commands on them.
  */
 import { bigSchema } from '../big-schema.ts'
 import type { Session } from '../session.ts'
@@ -9,7 +9,7 @@ const group = '$NS.example.com'
 const definition = 'customresourcedefinition.apiextensions.k8s.io'
 const gone = /customresourcedefinition\.apiextensions\.k8s\.io "\w+\.\$NS\.example\.com" deleted/
 
-/** Two versions of one schema, columns, status and scale: as a certificate manager would have it. */
+/** Two versions of one schema, columns, status and scale, like those of a certificate manager. */
 const permits = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: permits.${group}}

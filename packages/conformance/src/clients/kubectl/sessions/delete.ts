@@ -1,5 +1,5 @@
 /**
- * `kubectl delete`: which objects, and what becomes of what they own.
+ * `kubectl delete`: selection of objects, and their dependents.
  */
 import type { Session } from '../session.ts'
 import { configMap, deployment, fails, says, warns } from '../steps.ts'
@@ -65,7 +65,7 @@ export const cascade: Session = {
     ),
     says('delete deploy or --cascade=orphan --wait=false', gone('deployment.apps "or"')),
     says('get deploy or -o jsonpath={.metadata.finalizers}', '["orphan"]'),
-    // Nobody collects garbage here, so the session does what a collector would do at the end.
+    // No garbage collector runs here, so the session finally does its work.
     says(`patch deploy or --type=merge -p '{"metadata":{"finalizers":null}}'`, 'deployment.apps/or patched'),
     says(`patch deploy fg --type=merge -p '{"metadata":{"finalizers":null}}'`, 'deployment.apps/fg patched'),
     warns('get deploy', ['', 'No resources found in $NS namespace.']),

@@ -1,5 +1,5 @@
 /**
- * `kubectl describe`: the client asks for the object and for what belongs to it.
+ * `kubectl describe`: the client requests the object and its related objects.
  */
 import type { Session } from '../session.ts'
 import { deployment, fails, node, says, warns } from '../steps.ts'

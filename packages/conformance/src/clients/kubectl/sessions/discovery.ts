@@ -1,5 +1,5 @@
 /**
- * What the server is and has, and who one is there.
+ * Discovery, version, and `auth whoami`.
  */
 import type { Session } from '../session.ts'
 import { fails, says, warns } from '../steps.ts'

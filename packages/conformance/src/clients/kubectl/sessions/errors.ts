@@ -1,5 +1,5 @@
 /**
- * What goes wrong, and what kubectl then says: the words come from the server's Status.
+ * Errors and their texts in kubectl, which come from the Status of the server.
  */
 import type { Session } from '../session.ts'
 import { configMap, deployment, fails, says, warns } from '../steps.ts'
@@ -119,7 +119,7 @@ export const validation: Session = {
       stdin: unknown('a'),
     }),
     says('create -f - --validate=ignore', 'configmap/b created', { since: '1.25', stdin: unknown('b') }),
-    // Older clients do not know that the server could be asked to say nothing.
+    // Older clients do not know that the server can suppress warnings.
     warns('create -f - --validate=false', ['configmap/c created', 'Warning: unknown field "dat"'], {
       until: '1.25',
       stdin: unknown('c'),

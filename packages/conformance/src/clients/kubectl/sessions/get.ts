@@ -1,5 +1,5 @@
 /**
- * `kubectl get`: every form of output, and every way to say which objects.
+ * `kubectl get`: every output format and every way to select objects.
  */
 import type { Session } from '../session.ts'
 import { fails, says, warns } from '../steps.ts'

@@ -1,5 +1,5 @@
 /**
- * Who one is: tokens of service accounts, and speaking for others.
+ * Identity: service account tokens and impersonation.
  */
 import type { Session } from '../session.ts'
 import { fails, says } from '../steps.ts'

@@ -1,5 +1,5 @@
 /**
- * Every session with kubectl, the long ones first: the short ones then fill the time.
+ * Every kubectl session, the long ones first: the short ones fill the remaining time.
  */
 import type { Session } from '../session.ts'
 import { apply, applyServerSide, applyWorkloads, replace } from './apply.ts'
@@ -60,5 +60,5 @@ export const kubectlSessions: readonly Session[] = [
   identity,
 ]
 
-/** Those that wait for what controllers do. */
+/** Sessions that wait for controllers. */
 export const controllerSessions: readonly Session[] = [cascades, namespaceEnd]

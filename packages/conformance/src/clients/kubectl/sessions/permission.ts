@@ -1,10 +1,10 @@
 /**
- * Who may do what, as kubectl asks it and writes it: `--as` speaks for somebody with few rights.
+ * Authorization in kubectl: `auth can-i`, RBAC objects, and `--as` for a user with few rights.
  */
 import type { Session, Step, Text } from '../session.ts'
 import { fails, says } from '../steps.ts'
 
-/** Asks whether somebody may, and is told no. */
+/** Checks access that a user does not have. */
 function refuses(run: string, out: Text = 'no'): Step {
   return { run, expect: { code: 1, out } }
 }

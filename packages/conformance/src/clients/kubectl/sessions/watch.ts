@@ -1,5 +1,5 @@
 /**
- * What changes while kubectl looks: watches, waiting, and the events that others report.
+ * Changes while kubectl runs: watches, wait, and events.
  */
 import type { Session, Step } from '../session.ts'
 import { configMap, fails, says } from '../steps.ts'
@@ -10,7 +10,7 @@ const comeAndGo: readonly Step[] = [
   says('delete cm b', 'configmap "b" deleted<any>'),
 ]
 
-/** With `-v=6` kubectl says when it watches. */
+/** With `-v=6` kubectl logs when it watches. */
 const watching = /watch=true.*200 OK/
 
 export const watch: Session = {

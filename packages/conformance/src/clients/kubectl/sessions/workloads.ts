@@ -1,5 +1,5 @@
 /**
- * What one does to workloads. No controller is at work, so nothing rolls out: what can be judged is what is written.
+ * Commands on workloads. No controller runs, so nothing rolls out: the session checks only what is written.
  */
 import type { Session } from '../session.ts'
 import { deployment, fails, says } from '../steps.ts'

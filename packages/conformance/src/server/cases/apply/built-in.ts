@@ -1,5 +1,5 @@
 /**
- * Server-side apply of built-in kinds: their lists have keys, sets and whole lists of their own.
+ * Server-side apply of built-in kinds, with their map lists, sets and atomic lists.
  */
 import assert from 'node:assert/strict'
 import type { Answer } from '../../answer.ts'
@@ -16,7 +16,7 @@ interface By {
   readonly part?: string
 }
 
-/** Applies an object named `a`: exactly these fields beside its name. */
+/** Applies an object named `a`: exactly these fields next to its name. */
 function apply(
   place: Place,
   [resource, fields]: readonly [ResourceName, Fields],
@@ -39,7 +39,7 @@ const labels = { app: 'a' }
 const workload = (...containers: readonly Fields[]): Fields => ({
   spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
 })
-/** Only some containers, for who does not care about the rest. */
+/** Only the containers, for cases that need nothing else. */
 const partly = (...containers: readonly Fields[]): Fields => ({ spec: { template: { spec: { containers } } } })
 
 const containersOf = (answer: Answer): readonly Fields[] => (ok(answer).spec['template'] as Spec).spec.containers
@@ -47,7 +47,7 @@ const containersOf = (answer: Answer): readonly Fields[] => (ok(answer).spec['te
 export const builtInApplyCases: readonly ServerCase[] = [
   {
     id: 'server/apply-kinds/containers',
-    rule: 'Containers are found by their name; everybody may bring one.',
+    rule: 'Containers are merged by name; every manager can add one.',
     async run(place) {
       ok(await apply(place, ['deployments', workload({ name: 'x', image: 'x:1' })]), 201)
       const both = containersOf(
@@ -65,7 +65,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/ports',
-    rule: 'The ports of a container are found by number and protocol, which is TCP when it is not said.',
+    rule: 'Container ports are merged by number and protocol, which defaults to TCP.',
     async run(place) {
       ok(
         await apply(place, [
@@ -102,7 +102,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/environment',
-    rule: 'Variables are found by name, arguments are one list.',
+    rule: 'Environment variables are merged by name; arguments are atomic.',
     async run(place) {
       ok(
         await apply(place, [
@@ -128,7 +128,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/owners',
-    rule: 'The owned fields of a workload go down to its leaves; a selector is owned as a whole.',
+    rule: 'The owned fields of a workload go down to the leaves; a selector is owned as a whole.',
     async run(place) {
       const made = ok(await apply(place, ['deployments', workload({ name: 'x', image: 'x:1' })]), 201)
       assert.deepEqual(ownersOf(made), {
@@ -144,7 +144,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/post-owners',
-    rule: 'Who creates owns the defaults too.',
+    rule: 'A create owns the defaults too.',
     async run(place) {
       const made = ok(
         await place.post('services', sample('services', 's', { spec: { selector: labels } }), {
@@ -164,7 +164,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/scale',
-    rule: 'Who scales a Deployment takes the replicas from who applied them.',
+    rule: 'Scaling a Deployment takes the replicas from the manager that applied them.',
     async run(place) {
       const { spec, ...rest } = workload({ name: 'x', image: 'x:1' })
       ok(await apply(place, ['deployments', { ...rest, spec: { ...(spec as Fields), replicas: 2 } }]), 201)
@@ -186,7 +186,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/status',
-    rule: 'Conditions are found by their type, in the status only.',
+    rule: 'Conditions are merged by type, in the status only.',
     async run(place) {
       ok(await apply(place, ['deployments', workload({ name: 'x', image: 'x:1' })]), 201)
       const condition = (type: string): Fields => ({
@@ -210,7 +210,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/quantities',
-    rule: 'An amount written in another way is another value.',
+    rule: 'A quantity in another notation is another value.',
     async run(place) {
       ok(
         await apply(place, [
@@ -229,7 +229,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/secret',
-    rule: 'What is written as stringData is owned as it was said.',
+    rule: 'stringData is owned as it was applied.',
     async run(place) {
       const made = ok(await apply(place, ['secrets', { stringData: { k: 'v' } }]), 201)
       expectMatch(made, { data: { k: 'dg==' }, stringData: undefined })
@@ -237,7 +237,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/unknown-field',
-    rule: 'A field that the kind does not have makes the apply fail.',
+    rule: 'An apply with an unknown field fails.',
     async run(place) {
       expectStatus(await apply(place, ['configmaps', { colour: 'red' }]), {
         code: 500,
@@ -248,7 +248,7 @@ export const builtInApplyCases: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-kinds/volumes',
-    rule: 'Volumes are found by name, and mounts by path.',
+    rule: 'Volumes are merged by name, and mounts by path.',
     async run(place) {
       const volume = (name: string): Fields => ({ name, emptyDir: {} })
       const spec = (...names: readonly string[]): Fields => ({

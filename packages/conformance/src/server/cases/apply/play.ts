@@ -1,5 +1,5 @@
 /**
- * Server-side apply as data: who writes what, one after the other, and what comes of it.
+ * Server-side apply as data: a sequence of writes by different managers, and the expected result.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -19,23 +19,23 @@ export interface Sequence {
   readonly steps: readonly ApplyStep[]
 }
 
-/** One write, and what is claimed after it. */
+/** One write and the expectations after it. */
 interface ApplyStep {
-  /** Who writes. */
+  /** The field manager. */
   readonly by: string
   /** The `spec` that is applied. */
   readonly apply?: unknown
-  /** Applies although others own what changes. */
+  /** Applies although other managers own the changed fields. */
   readonly force?: true
-  /** The `spec` that replaces the whole object's. */
+  /** The `spec` of a replace. */
   readonly update?: unknown
   /** A merge patch of `spec`. */
   readonly patch?: unknown
-  /** Why the apply is a conflict, each with the field and the other manager. */
+  /** Expected conflicts, each with the field and the other manager. */
   readonly conflicts?: readonly string[]
-  /** What `spec` is then. */
+  /** The expected `spec`. */
   readonly is?: unknown
-  /** Who owns what then. */
+  /** The expected owners. */
   readonly owners?: Readonly<Record<string, readonly string[]>>
 }
 
@@ -67,7 +67,7 @@ async function playStep(step: ApplyStep, { widgets, place }: { widgets: Custom; 
   if (step.owners !== undefined) assert.deepEqual(ownersOf(object), step.owners)
 }
 
-/** The object is always the same one; whoever does not apply creates it when it is not there. */
+/** Every step writes the same object. A step other than an apply creates it if it is missing. */
 async function write(step: ApplyStep, widgets: Custom): Promise<Answer> {
   const query = { fieldManager: step.by }
   if ('apply' in step)

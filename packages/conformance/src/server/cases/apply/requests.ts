@@ -1,5 +1,5 @@
 /**
- * What an apply must say and may not, and what it answers.
+ * Requirements for an apply request, and its responses.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -24,7 +24,7 @@ function apply(
 const saying: readonly ServerCase[] = [
   {
     id: 'server/apply-request/manager-needed',
-    rule: 'An apply says who applies.',
+    rule: 'An apply needs a fieldManager.',
     async run(place) {
       const answer = await apply(place, configMap('a'), { query: {} })
       expectStatus(answer, { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind: 'PatchOptions' } })
@@ -33,7 +33,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/manager-name',
-    rule: 'The name of a manager is short and printable, at every write.',
+    rule: 'A fieldManager is short and printable, for every write.',
     async run(place) {
       expectStatus(await apply(place, configMap('a'), { query: { fieldManager: 'x'.repeat(129) } }), {
         code: 422,
@@ -54,7 +54,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/force-elsewhere',
-    rule: 'Only an apply may be forced.',
+    rule: 'Only an apply can be forced.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')), 201)
       const answer = await place.patch('configmaps', 'a', { body: { data: { a: '1' } }, query: { force: true } })
@@ -64,7 +64,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/managed-fields-in-body',
-    rule: 'An apply may not say who manages what.',
+    rule: 'The body of an apply must not contain managedFields.',
     async run(place) {
       const managedFields = [
         { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} },
@@ -78,7 +78,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/other-version',
-    rule: 'The body has the version and kind of the URL.',
+    rule: 'The body must have the version and kind of the URL.',
     async run(place) {
       expectStatus(await apply(place, { ...configMap('a'), apiVersion: 'v2' }), {
         code: 400,
@@ -94,7 +94,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/no-type',
-    rule: 'A body without apiVersion or kind is refused.',
+    rule: 'A body without apiVersion or kind is rejected.',
     async run(place) {
       for (const gone of ['apiVersion', 'kind']) {
         const answer = await apply(place, { ...configMap('a'), [gone]: undefined })
@@ -105,14 +105,14 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/unreadable',
-    rule: 'A body that is no YAML is refused.',
+    rule: 'A body that is not YAML is rejected.',
     async run(place) {
       expectStatus(await apply(place, 'a: b: c'), { code: 400, reason: 'BadRequest', message: /error decoding YAML/ })
     },
   },
   {
     id: 'server/apply-request/names',
-    rule: 'The name is there and is that of the URL; a namespace may be left out.',
+    rule: 'The name is required and must match the URL; the namespace can be omitted.',
     async run(place) {
       expectStatus(await apply(place, configMap('b')), {
         code: 400,
@@ -134,7 +134,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/namespace-missing',
-    rule: 'An apply into a namespace that is not there is not found.',
+    rule: 'An apply in a missing namespace is a 404.',
     async run(place) {
       expectStatus(
         await place.client.request('PATCH', `/api/v1/namespaces/${place.unique('none')}/configmaps/a`, {
@@ -148,7 +148,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/yaml-and-json',
-    rule: 'An apply is YAML, and so JSON too.',
+    rule: 'An apply can be YAML or JSON.',
     async run(place) {
       expectMatch(
         ok(await apply(place, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n'), 201),
@@ -159,7 +159,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/duplicates',
-    rule: 'An apply with the same key of a list twice is refused.',
+    rule: 'An apply with a duplicate list key is rejected.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: {
@@ -187,7 +187,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/wrong-types',
-    rule: 'An apply of the wrong type is refused.',
+    rule: 'An apply with a value of the wrong type is rejected.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: {
@@ -207,7 +207,7 @@ const saying: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/null',
-    rule: 'A null where none may be is refused in an apply, though other writes drop it.',
+    rule: 'An apply with a null in a field that is not nullable is rejected; other writes drop the null.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: { type: 'object', properties: { a: { type: 'string' } } } })
       expectStatus(await widgets.apply('one', { spec: { a: null } }), {
@@ -234,7 +234,7 @@ const preconditions: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/version',
-    rule: 'An apply with a version applies only to that version.',
+    rule: 'An apply with a resourceVersion applies only to that version.',
     async run(place) {
       const made = ok(await apply(place, configMap('a', { data: { x: '1' } })), 201)
       const { resourceVersion } = made.metadata
@@ -264,7 +264,7 @@ const preconditions: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/system-fields',
-    rule: 'What the server says in metadata may come back in an apply, and is not owned.',
+    rule: 'Server-set metadata in an apply is accepted and not owned.',
     async run(place) {
       const made = ok(
         await apply(
@@ -283,7 +283,7 @@ const preconditions: readonly ServerCase[] = [
 const outcome: readonly ServerCase[] = [
   {
     id: 'server/apply-request/no-op',
-    rule: 'The same apply again writes nothing: neither version nor time changes.',
+    rule: 'A repeated apply is a no-op: neither resourceVersion nor time changes.',
     async run(place) {
       const body = configMap('a', { data: { x: '1' }, metadata: { labels: { l: '1' } } })
       const made = ok(await apply(place, body), 201)
@@ -293,7 +293,7 @@ const outcome: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/dry-run',
-    rule: 'An apply in a dry run shows what would come and stores nothing, also when it would create.',
+    rule: 'A dry-run apply shows the result and stores nothing, even if it would create.',
     async run(place) {
       const query = { fieldManager: 'm', dryRun: 'All' }
       expectMatch(ok(await apply(place, configMap('a', { data: { x: '1' } }), { query }), 201), {
@@ -314,7 +314,7 @@ const outcome: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/conflict-status',
-    rule: 'A conflict says how many, with whom and where, as text and as causes.',
+    rule: 'A conflict lists the number of conflicts, the managers and the fields, as text and as causes.',
     async run(place) {
       ok(await apply(place, configMap('a', { data: { x: '1', y: '1' } })), 201)
       expectStatus(await apply(place, configMap('a', { data: { x: '2' } }), { query: { fieldManager: 'n' } }), {
@@ -331,7 +331,7 @@ const outcome: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/conflict-with-updater',
-    rule: 'A conflict with an updater says in which version and when it wrote.',
+    rule: 'A conflict with an updater names the version and the time of its write.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), { query: { fieldManager: 'u' } }), 201)
       expectStatus(await apply(place, configMap('a', { data: { x: '2' } })), {
@@ -343,7 +343,7 @@ const outcome: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/deleting',
-    rule: 'What is being deleted can be applied to, but not given new finalizers.',
+    rule: 'A terminating object can be applied, but without new finalizers.',
     async run(place) {
       ok(await apply(place, configMap('a', { metadata: { finalizers: ['example.com/hold'] } })), 201)
       ok(await place.delete('configmaps', 'a'), 200)
@@ -358,7 +358,7 @@ const outcome: readonly ServerCase[] = [
   },
   {
     id: 'server/apply-request/default-manager',
-    rule: 'Who does not apply and does not say a name is known by the program it uses.',
+    rule: 'Without a fieldManager, writes other than apply are recorded under the name of the program in the user agent.',
     async run(place) {
       const headers = { 'user-agent': 'judge/v1.2.3 (linux/amd64)' }
       assert.deepEqual(

@@ -1,5 +1,5 @@
 /**
- * Ownership field by field: sharing, conflicts, force, and what goes when it is no longer applied.
+ * Ownership field by field: sharing, conflicts, force, and removal of fields that are no longer applied.
  */
 import type { ServerCase } from '../../target.ts'
 import type { Fields } from '../../samples.ts'
@@ -13,7 +13,7 @@ const plain = object({ a: text, b: text, c: { type: 'integer' }, o: object({ x: 
 const fieldSequences: readonly Sequence[] = [
   {
     id: 'creates',
-    rule: 'An apply of what is not there creates it, and owns what it said.',
+    rule: 'An apply of a missing object creates it and owns the applied fields.',
     spec: plain,
     steps: [
       {
@@ -40,7 +40,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'conflicts',
-    rule: 'Another value than the one that somebody else owns is a conflict, named field by field.',
+    rule: 'Applying a different value for a field that another manager owns is a conflict, listed field by field.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1', o: { x: '1' } } },
@@ -54,7 +54,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'conflicts-with-several',
-    rule: 'A conflict with several managers names each.',
+    rule: 'A conflict with several managers lists each of them.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1' } },
@@ -73,7 +73,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'force',
-    rule: 'By force a value is taken over; the other keeps what was not in question.',
+    rule: 'A forced apply takes over the field; the other manager keeps its other fields.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1' } },
@@ -89,7 +89,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'gives-up',
-    rule: 'Who no longer applies a field gives it up: it stays while somebody else owns it, and goes when nobody does.',
+    rule: 'A manager that stops applying a field releases it: the field stays while another manager owns it and is removed otherwise.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1', c: 1 } },
@@ -100,7 +100,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'changes-own',
-    rule: 'Who alone owns a value may change it.',
+    rule: 'The sole owner of a value can change it.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', c: 1 } },
@@ -109,7 +109,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'update-owns',
-    rule: 'Who updates owns what it changed; the applier loses it and finds a conflict.',
+    rule: 'An update owns the fields it changes; the applier loses them and gets a conflict.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1' } },
@@ -125,7 +125,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'patch-owns',
-    rule: 'A patch owns what it changes, and nothing when it changes nothing.',
+    rule: 'A patch owns the fields it changes, and none when it changes nothing.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1' } },
@@ -135,7 +135,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'update-removes',
-    rule: "A field that an update removed is nobody's any more, and an applier may bring it back.",
+    rule: 'A field removed by an update has no owner, and an applier can add it again.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1' } },
@@ -145,7 +145,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'updater-keeps',
-    rule: 'What somebody once updated stays when the applier drops it.',
+    rule: 'A field owned by an updater stays when the applier drops it.',
     spec: plain,
     steps: [
       { by: 'u', update: { a: '1', b: '1' } },
@@ -160,7 +160,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'one-manager-two-ways',
-    rule: 'The same name as applier and as updater are two owners.',
+    rule: 'The same name as applier and as updater is two managers.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1' } },
@@ -185,7 +185,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'object-goes',
-    rule: 'An object goes with its last owned field.',
+    rule: 'An object is removed with its last owned field.',
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', o: { x: '1', y: '2' } } },
@@ -195,7 +195,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'null',
-    rule: 'A null, where one may be, is owned like any value.',
+    rule: 'A null in a nullable field is owned like any value.',
     spec: object({ a: text, n: { ...text, nullable: true } }),
     steps: [
       { by: 'a', apply: { n: null }, is: { n: null }, owners: { 'a Apply': ['.spec.n'] } },
@@ -204,7 +204,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'default-not-owned',
-    rule: "Defaults are nobody's: an applier may set them without a conflict.",
+    rule: 'Defaulted fields have no manager: an applier can set them without a conflict.',
     spec: object({ a: text, d: { ...text, default: 'x' } }),
     steps: [
       { by: 'a', apply: { a: '1' }, is: { a: '1', d: 'x' }, owners: { 'a Apply': ['.spec.a'] } },
@@ -219,7 +219,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'map',
-    rule: 'The keys of a map have owners each.',
+    rule: 'Each key of a map has its own owners.',
     spec: object({ m: { type: 'object', additionalProperties: text } }),
     steps: [
       { by: 'a', apply: { m: { x: '1', 'y.z/w': '2' } }, owners: { 'a Apply': ['.spec.m.x', '.spec.m.y.z/w'] } },
@@ -240,7 +240,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'preserved',
-    rule: 'What is only kept has owners by field; its lists are whole.',
+    rule: 'Preserved unknown fields are owned field by field; lists inside them are atomic.',
     spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     steps: [
       {
@@ -254,7 +254,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'int-or-string',
-    rule: 'What is an integer or text changes its type without fuss.',
+    rule: 'An int-or-string can change its type.',
     spec: object({ p: { 'x-kubernetes-int-or-string': true } }),
     steps: [
       { by: 'a', apply: { p: 80 } },
@@ -293,7 +293,7 @@ const lists = object({
 const listSequences: readonly Sequence[] = [
   {
     id: 'list-items',
-    rule: 'The items of a list with keys have owners each, and so have their fields.',
+    rule: 'Each item of a map list has its own owners, and so has each field of an item.',
     spec: lists,
     steps: [
       {
@@ -332,7 +332,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-item-goes',
-    rule: 'An item goes when its only owner drops it; an item that somebody else has a part of stays with its key and that part.',
+    rule: "An item is removed when its only owner drops it; an item shared with another owner keeps its key and the other owner's fields.",
     spec: lists,
     steps: [
       {
@@ -358,7 +358,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-order',
-    rule: 'Items that are applied have the order of who applied last; the others keep theirs and come before what follows them.',
+    rule: 'Applied items take the order of the last applier; other items keep theirs and stay before the items that follow them.',
     spec: lists,
     steps: [
       { by: 'a', apply: { named: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] } },
@@ -376,7 +376,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-several-keys',
-    rule: 'A key may be several fields, and a field of it may be a default.',
+    rule: 'A key can consist of several fields, and a key field can have a default.',
     spec: lists,
     steps: [
       {
@@ -411,7 +411,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-nested',
-    rule: 'Lists with keys inside lists with keys have owners at every depth.',
+    rule: 'Nested map lists have owners at every depth.',
     spec: lists,
     steps: [
       {
@@ -452,7 +452,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'set',
-    rule: 'The values of a set have owners each.',
+    rule: 'Each value of a set has its own owners.',
     spec: lists,
     steps: [
       { by: 'a', apply: { set: ['x', 'y'] }, owners: { 'a Apply': ['.spec.set["x"]', '.spec.set["y"]'] } },
@@ -468,7 +468,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'atomic-list',
-    rule: 'An atomic list has one owner; a conflict is about the list.',
+    rule: 'An atomic list has one owner; a conflict names the list.',
     spec: lists,
     steps: [
       { by: 'a', apply: { atomic: ['x'] }, owners: { 'a Apply': ['.spec.atomic'] } },
@@ -488,7 +488,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-updated',
-    rule: 'An update of a list with keys owns the items that it changed, and no others.',
+    rule: 'An update of a map list owns only the items that it changes.',
     spec: lists,
     steps: [
       {
@@ -522,7 +522,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'list-reordered-by-update',
-    rule: 'An update that only changes the order of a list with keys owns nothing new.',
+    rule: 'An update that only reorders a map list owns nothing new.',
     spec: lists,
     steps: [
       {
@@ -557,7 +557,7 @@ const listSequences: readonly Sequence[] = [
   },
   {
     id: 'empty-list',
-    rule: "An empty list with keys or of a set is nobody's, until it has items.",
+    rule: 'An empty map list or set has no owner until it has items.',
     spec: lists,
     steps: [
       { by: 'a', apply: { named: [], set: [] }, is: { named: [], set: [] }, owners: {} },

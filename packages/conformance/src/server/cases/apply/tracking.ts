@@ -1,5 +1,5 @@
 /**
- * managedFields as they are kept: at every kind of write, in parts, over versions, and how they end.
+ * managedFields: for every kind of write, per subresource, across versions, and how entries end.
  */
 import assert from 'node:assert/strict'
 import type { Loose } from '../../answer.ts'
@@ -21,7 +21,7 @@ function applyMap(place: Place, fields: Readonly<Record<string, unknown>>, manag
 const writes: readonly ServerCase[] = [
   {
     id: 'server/managed/every-write',
-    rule: 'Creating, replacing and every kind of patch each leave their entry.',
+    rule: 'Create, replace and every patch type each leave an entry.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1', z: '1' } }), by('poster')), 201)
       expectMatch(entriesOf(made), [
@@ -68,7 +68,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/metadata',
-    rule: 'Labels, annotations, finalizers and owners have managers; what the server sets has none.',
+    rule: 'Labels, annotations, finalizers and owner references have managers; server-set fields have none.',
     async run(place) {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u-1' }
       const made = await applyMap(place, {
@@ -94,7 +94,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/time',
-    rule: 'The time of an entry is that of the last write that changed it; others keep theirs.',
+    rule: 'The time of an entry is that of the last write that changed it; other entries keep theirs.',
     async run(place) {
       const first = await applyMap(place, { data: { x: '1' } }, 'one')
       const second = await applyMap(place, { data: { y: '1' } }, 'two')
@@ -124,7 +124,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/many-updaters',
-    rule: 'More than ten updaters are too many to remember: the oldest become one.',
+    rule: 'With more than ten updaters the oldest are merged into one entry.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k0: '0' } }), by('u0')), 201)
       for (let index = 1; index <= 10; index++)
@@ -140,7 +140,7 @@ const writes: readonly ServerCase[] = [
 const resets: readonly ServerCase[] = [
   {
     id: 'server/managed/kept-when-absent',
-    rule: 'A replacement that does not mention managedFields keeps them.',
+    rule: 'A replace without managedFields keeps them.',
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const { managedFields: _, ...metadata } = made.metadata
@@ -163,7 +163,7 @@ const resets: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/before-first-apply',
-    rule: 'What was there before anybody was remembered belongs to before-first-apply once somebody applies.',
+    rule: 'The first apply assigns existing untracked fields to the manager before-first-apply.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), by('u')), 201)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields: [{}] } } }))
@@ -183,7 +183,7 @@ const resets: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/untracked-stays-untracked',
-    rule: 'Once cleared, updates alone are not remembered until somebody applies.',
+    rule: 'After managers are cleared, updates are not tracked until an apply.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), by('u')), 201)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields: [{}] } } }))
@@ -195,7 +195,7 @@ const resets: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/edited',
-    rule: 'Who rewrites managedFields in a replacement is believed.',
+    rule: 'A replace can rewrite managedFields.',
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const managedFields = entriesOf(made).map((entry) => ({ ...entry, manager: 'heir' }))
@@ -207,7 +207,7 @@ const resets: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/invalid',
-    rule: 'managedFields that make no sense are left as they were.',
+    rule: 'Invalid managedFields in a write are ignored.',
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const entry = { manager: 'm', operation: 'Explode', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }
@@ -231,7 +231,7 @@ const parts = {
 const subresources: readonly ServerCase[] = [
   {
     id: 'server/managed/status',
-    rule: 'One manager has an entry for the object and one for its status.',
+    rule: 'A manager has one entry for the object and one for its status.',
     async run(place) {
       const widgets = await defineCustom(place, parts)
       ok(await widgets.apply('one', { spec: { a: 'x' } }, { manager: 'm' }), 201)
@@ -246,7 +246,7 @@ const subresources: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/status-ignores-spec',
-    rule: 'What an apply to the status says of the spec is neither stored nor owned, and the other way round.',
+    rule: 'Spec fields in an apply to the status are neither stored nor owned, and vice versa.',
     async run(place) {
       const widgets = await defineCustom(place, parts)
       const made = ok(await widgets.apply('one', { spec: { a: 'x' }, status: { s: 1 } }, { manager: 'm' }), 201)
@@ -265,7 +265,7 @@ const subresources: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/status-conflict',
-    rule: 'A conflict about the status names the part.',
+    rule: 'A conflict in the status names the subresource.',
     async run(place) {
       const widgets = await defineCustom(place, parts)
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -280,7 +280,7 @@ const subresources: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/scale',
-    rule: 'Who scales owns the number of the object, under scale, and who no longer applies it leaves it.',
+    rule: 'A scale write owns the replicas, under the subresource scale; an applier that stops applying them keeps the value.',
     async run(place) {
       const widgets = await defineCustom(place, parts)
       ok(await widgets.apply('one', { spec: { a: 'x', replicas: 1 } }, { manager: 'm' }), 201)
@@ -298,7 +298,7 @@ const subresources: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/scale-shows-none',
-    rule: 'Scale shows no managers while nobody but appliers of the object set its number.',
+    rule: 'Scale shows no managers while only appliers of the object have set the replicas.',
     async run(place) {
       const widgets = await defineCustom(place, parts)
       ok(await widgets.apply('one', { spec: { a: 'x', replicas: 1 } }, { manager: 'm' }), 201)
@@ -334,7 +334,7 @@ const keyedSpec = {
 const changes: readonly ServerCase[] = [
   {
     id: 'server/managed/becomes-atomic',
-    rule: 'When a list becomes atomic, who owned items owns the list.',
+    rule: 'When a list becomes atomic, the owners of items own the list.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: keyedSpec })
       ok(await widgets.apply('one', { spec: { l: [{ name: 'x', v: '1' }] } }, { manager: 'm' }), 201)
@@ -345,7 +345,7 @@ const changes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/becomes-granular',
-    rule: 'When an atomic list gets keys, its owner still owns it, and others may add items.',
+    rule: 'When an atomic list becomes a map list, its owner still owns it, and others can add items.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: atomicSpec })
       ok(await widgets.apply('one', { spec: { l: [{ name: 'x', v: '1' }] } }, { manager: 'm' }), 201)
@@ -356,7 +356,7 @@ const changes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/other-version',
-    rule: 'A manager that applies in another version has one entry, in the new one.',
+    rule: 'A manager that applies in another version has one entry, in the new version.',
     async run(place) {
       const versions = ['v1', 'v2'].map((name) => ({
         name,
@@ -382,7 +382,7 @@ const changes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/version-not-served',
-    rule: 'An entry in a version that is no longer served stays, and its owner keeps its fields.',
+    rule: 'An entry in a version that is no longer served stays, and its manager keeps its fields.',
     async run(place) {
       const versions = ['v1', 'v2'].map((name) => ({
         name,
@@ -405,7 +405,7 @@ const changes: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/last-applied',
-    rule: 'kubectl that applied on its side before owns what its annotation says: no conflict with itself.',
+    rule: 'After client-side apply, kubectl owns the fields of its last-applied annotation: no conflict with itself.',
     async run(place) {
       const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
       const applied = configMap('a', { data: { x: '1', gone: '1' } })
@@ -438,7 +438,7 @@ const changes: readonly ServerCase[] = [
 const lists: readonly ServerCase[] = [
   {
     id: 'server/managed/in-lists-and-watches',
-    rule: 'Lists, watches and deletions have managedFields too.',
+    rule: 'Lists, watches and deletions include managedFields.',
     async run(place) {
       const stream = await place.watch('configmaps', { fieldSelector: 'metadata.name=a' })
       await applyMap(place, { data: { x: '1' } })
@@ -450,7 +450,7 @@ const lists: readonly ServerCase[] = [
   },
   {
     id: 'server/managed/namespaces-and-definitions',
-    rule: 'Kinds outside namespaces and definitions are applied like any other.',
+    rule: 'Cluster-scoped kinds and CRDs are applied like any other.',
     async run(place) {
       const name = place.unique('role')
       const role = sample('clusterroles', name)

@@ -1,5 +1,5 @@
 /**
- * Custom objects are objects like any other: names, generations, patches, deletion, forms.
+ * Custom objects behave like other objects: names, generations, patches, deletion, representations.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -14,7 +14,7 @@ const patchKinds = 'application/json-patch+json, application/merge-patch+json, a
 const writes: readonly ServerCase[] = [
   {
     id: 'server/custom/create',
-    rule: 'A new object has generation 1, a uid and a time, whatever the body says.',
+    rule: 'A new object has generation 1, a uid and a creation timestamp, whatever the body says.',
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(
@@ -41,7 +41,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/finalizer-without-domain',
-    rule: 'A finalizer without a domain is taken with a warning.',
+    rule: 'A finalizer without a domain is accepted with a warning.',
     async run(place) {
       const widgets = await defineCustom(place)
       const answer = await widgets.create('one', {
@@ -57,7 +57,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/finalizer-bad',
-    rule: 'A finalizer that is no name is refused.',
+    rule: 'An invalid finalizer name is rejected.',
     async run(place) {
       const widgets = await defineCustom(place)
       expectStatus(await widgets.create('one', { metadata: { finalizers: ['a b'] } }), {
@@ -91,7 +91,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/metadata-types',
-    rule: 'Metadata of the wrong type is refused.',
+    rule: 'Metadata of the wrong type is rejected.',
     async run(place) {
       const widgets = await defineCustom(place)
       const answer = await widgets.create('one', { metadata: { labels: { a: 1 } } })
@@ -105,7 +105,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/other-kind',
-    rule: 'The body has the kind of the resource.',
+    rule: 'The body must have the kind of the resource.',
     async run(place) {
       const widgets = await defineCustom(place)
       expectStatus(await widgets.request('POST', undefined, { body: { ...widgets.object('one'), kind: 'Gadget' } }), {
@@ -118,7 +118,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/put-needs-version',
-    rule: 'A custom object is replaced only by who knows its version.',
+    rule: 'A replace of a custom object needs a resourceVersion.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('one'), 201)
@@ -131,7 +131,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/put-does-not-create',
-    rule: 'A replacement of what is not there is not found.',
+    rule: 'A replace of a missing object is a 404.',
     async run(place) {
       const widgets = await defineCustom(place)
       expectStatus(
@@ -142,7 +142,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/generation',
-    rule: 'The generation grows with everything but metadata; without a status subresource with the status too.',
+    rule: 'The generation increases with every change outside metadata; without a status subresource the status counts too.',
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -155,7 +155,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/no-op',
-    rule: 'A write that changes nothing writes nothing.',
+    rule: 'A write that changes nothing is a no-op.',
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one', { spec: { a: 1, b: [1, { c: 'x' }] } }), 201)
@@ -165,7 +165,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/patches',
-    rule: 'JSON patches and merge patches change custom objects; lists are replaced by a merge.',
+    rule: 'JSON patches and merge patches work on custom objects; a merge patch replaces lists.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('one', { spec: { list: [{ name: 'a' }, { name: 'b' }], gone: 1 } }), 201)
@@ -189,7 +189,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/no-strategic',
-    rule: 'A strategic merge patch of a custom object is not supported; the answer says what is.',
+    rule: 'A strategic merge patch of a custom object is not supported; the response lists the supported types.',
     async run(place) {
       const widgets = await defineCustom(place, status)
       ok(await widgets.create('one'), 201)
@@ -204,7 +204,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/dry-run',
-    rule: 'A dry run judges a custom object and stores nothing.',
+    rule: 'A dry run validates a custom object and stores nothing.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: { type: 'object', properties: { a: { type: 'integer', default: 7 } } },
@@ -222,7 +222,7 @@ const writes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/conflict',
-    rule: 'A replacement with an old version is a conflict that names the resource with its group.',
+    rule: 'A replace with an old resourceVersion is a conflict that names the resource with its group.',
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -244,7 +244,7 @@ const writes: readonly ServerCase[] = [
 const deletion: readonly ServerCase[] = [
   {
     id: 'server/custom/delete',
-    rule: 'A delete answers a Status with the uid; the first delete that waits for finalizers is a new generation.',
+    rule: 'A delete returns a Status with the uid; the first delete that waits for finalizers increments the generation.',
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one'), 201)
@@ -267,7 +267,7 @@ const deletion: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/delete-collection',
-    rule: 'A collection of custom objects is deleted in its namespace, by selector; across namespaces there is no such thing.',
+    rule: 'A collection of custom objects can be deleted in a namespace, by selector, but not across namespaces.',
     async run(place) {
       const widgets = await defineCustom(place)
       for (const name of ['a', 'b']) ok(await widgets.create(name, { metadata: { labels: { l: name } } }), 201)
@@ -283,7 +283,7 @@ const deletion: readonly ServerCase[] = [
 const forms: readonly ServerCase[] = [
   {
     id: 'server/custom/list',
-    rule: 'A list has the kind of lists and a version; it can be selected by labels and taken in pages.',
+    rule: 'A list has the list kind and a resourceVersion; it supports label selectors and paging.',
     async run(place) {
       const widgets = await defineCustom(place)
       for (const name of ['a', 'b', 'c'])
@@ -310,7 +310,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/watch',
-    rule: 'A watch tells what happens to custom objects, selected by labels.',
+    rule: 'A watch sends the events of custom objects, filtered by labels.',
     async run(place) {
       const widgets = await defineCustom(place)
       const stream = await widgets.watch({ labelSelector: 'l=1' })
@@ -324,7 +324,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/streaming-list',
-    rule: 'A streaming list of custom objects ends with a marked bookmark of their kind.',
+    rule: 'A streaming list of custom objects ends with an annotated bookmark of their kind.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('a'), 201)
@@ -348,7 +348,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/yaml-and-protobuf',
-    rule: 'Custom objects come as YAML too; as protobuf they are not given.',
+    rule: 'Custom objects can be returned as YAML, but not as protobuf.',
     async run(place) {
       const widgets = await defineCustom(place)
       const body = `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata: {name: a}\nspec: {x: 1}\n`
@@ -364,7 +364,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/metadata-only',
-    rule: 'Custom objects can be asked for as metadata only.',
+    rule: 'Custom objects can be requested as metadata only.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('a', { spec: { x: 1 } }), 201)
@@ -380,7 +380,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/numbers',
-    rule: 'Whole numbers of 64 bits stay exact.',
+    rule: 'Integers are exact up to 64 bits.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: { type: 'object', properties: { i: { type: 'integer', format: 'int64' } } },
@@ -392,7 +392,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/whole-floats',
-    rule: 'A float that is whole is a whole number, and an integer takes it.',
+    rule: 'A float with an integral value is an integer, and an integer field accepts it.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: { type: 'object', properties: { i: { type: 'integer' }, n: { type: 'number' } } },
@@ -409,7 +409,7 @@ const forms: readonly ServerCase[] = [
 const scopes: readonly ServerCase[] = [
   {
     id: 'server/custom/cluster-scope',
-    rule: 'Objects of a cluster-wide kind live outside namespaces; a path with one is not found.',
+    rule: 'Objects of a cluster-scoped kind have no namespace; a path with a namespace is a 404.',
     async run(place) {
       const widgets = await defineCustom(place, { scope: 'Cluster' })
       expectMatch(ok(await widgets.create('one'), 201), { metadata: { namespace: undefined } })
@@ -423,7 +423,7 @@ const scopes: readonly ServerCase[] = [
   },
   {
     id: 'server/custom/namespace-missing',
-    rule: 'A namespaced object needs a namespace that is there.',
+    rule: 'A namespaced object needs an existing namespace.',
     async run(place) {
       const widgets = await defineCustom(place)
       expectStatus(

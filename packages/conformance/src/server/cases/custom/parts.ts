@@ -1,5 +1,5 @@
 /**
- * The subresources of custom objects: status keeps apart who writes what, scale is a number to turn.
+ * The subresources of custom objects: status and scale.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -32,7 +32,7 @@ const withScale = (place: Place): Promise<Custom> =>
 const status: readonly ServerCase[] = [
   {
     id: 'server/custom-status/create',
-    rule: 'A new object has no status, whatever the body says; without the subresource it has the one of the body.',
+    rule: 'With a status subresource a create drops the status; without one it keeps it.',
     async run(place) {
       const widgets = await withStatus(place)
       expectMatch(ok(await widgets.create('one', { spec: { a: 1 }, status: { s: 1 } }), 201), { status: undefined })
@@ -44,7 +44,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-status/main-ignores-status',
-    rule: 'A write to the object leaves the status, and if nothing else changes, everything.',
+    rule: 'A write to the object keeps the status; if nothing else changes, it is a no-op.',
     async run(place) {
       const widgets = await withStatus(place)
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -61,7 +61,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-status/only-status',
-    rule: 'A write to the status changes neither spec nor labels nor finalizers, nor the generation.',
+    rule: 'A write to the status does not change spec, labels, finalizers or generation.',
     async run(place) {
       const widgets = await withStatus(place)
       const made = ok(await widgets.create('one', { spec: { a: 1 }, metadata: { labels: { l: '1' } } }), 201)
@@ -83,7 +83,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-status/patch',
-    rule: 'The status can be patched, and read alone, which gives the whole object.',
+    rule: 'The status can be patched and read; a read returns the whole object.',
     async run(place) {
       const widgets = await withStatus(place)
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -94,7 +94,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-status/no-create',
-    rule: 'The status of what is not there is not found, also by apply.',
+    rule: 'The status of a missing object is a 404, for an apply too.',
     async run(place) {
       const widgets = await withStatus(place)
       expectStatus(await widgets.apply('none', { status: { s: 1 } }, { part: 'status' }), {
@@ -107,7 +107,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-status/validated',
-    rule: 'The status is judged by its schema when the status is written.',
+    rule: 'A write of the status is validated by the schema of the status.',
     async run(place) {
       const widgets = await withStatus(place)
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -125,7 +125,7 @@ const path = (widgets: Custom, name: string): string => widgets.path(`${name}/sc
 const scaling: readonly ServerCase[] = [
   {
     id: 'server/custom-scale/get',
-    rule: 'Scale shows the wanted and the current number and the selector, under the name of the object.',
+    rule: 'Scale shows the desired and the current replicas and the selector, under the name of the object.',
     async run(place) {
       const widgets = await withScale(place)
       const made = ok(await widgets.create('one', { spec: { replicas: 3 }, metadata: { labels: { l: '1' } } }), 201)
@@ -141,7 +141,7 @@ const scaling: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-scale/zero',
-    rule: 'A number that nobody set yet cannot be shown; a current one that is not there is 0.',
+    rule: 'Scale returns an error while the desired replicas are unset; missing current replicas are 0.',
     async run(place) {
       const widgets = await withScale(place)
       ok(await widgets.create('none', { spec: {} }), 201)
@@ -156,7 +156,7 @@ const scaling: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-scale/put',
-    rule: 'A write to scale changes the wanted number only, and is a new generation.',
+    rule: 'A write to scale changes only the desired replicas and increments the generation.',
     async run(place) {
       const widgets = await withScale(place)
       ok(await widgets.create('one', { spec: { replicas: 3, a: 1 } }), 201)
@@ -180,7 +180,7 @@ const scaling: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-scale/patch',
-    rule: 'Scale takes merge patches; with an old version it is a conflict.',
+    rule: 'Scale supports merge patches; an old resourceVersion is a conflict.',
     async run(place) {
       const widgets = await withScale(place)
       const made = ok(await widgets.create('one', { spec: { replicas: 3 } }), 201)
@@ -196,7 +196,7 @@ const scaling: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-scale/negative',
-    rule: 'Fewer than none is refused, through scale and without, and so are too many.',
+    rule: 'Negative and too large replicas are rejected, through scale and through the object.',
     async run(place) {
       const widgets = await withScale(place)
       ok(await widgets.create('one', { spec: { replicas: 3 } }), 201)
@@ -215,7 +215,7 @@ const scaling: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-scale/deep-paths',
-    rule: 'The paths of scale may be deep.',
+    rule: 'The paths of scale can be nested.',
     async run(place) {
       const deep = { specReplicasPath: '.spec.pool.size', statusReplicasPath: '.status.pool.size' }
       const widgets = await defineCustom(place, {

@@ -1,5 +1,5 @@
 /**
- * What becomes of an object on its way in and out: unknown fields go, defaults come, nulls are settled.
+ * Pruning, defaulting and null handling of objects on writes and reads.
  */
 import assert from 'node:assert/strict'
 import { anything, defineCustom, withSpec } from '../../custom.ts'
@@ -23,7 +23,7 @@ const keep = { 'x-kubernetes-preserve-unknown-fields': true }
 const shapings: readonly Shaping[] = [
   {
     id: 'prune',
-    rule: 'Fields that the schema does not have are dropped, at every depth.',
+    rule: 'Unknown fields are dropped at every depth.',
     spec: object({
       a: text,
       o: object({ b: text }),
@@ -35,28 +35,28 @@ const shapings: readonly Shaping[] = [
   },
   {
     id: 'prune-empty-object',
-    rule: 'An object without properties keeps nothing.',
+    rule: 'An object schema without properties drops every field.',
     spec: object({ o: { type: 'object' } }),
     given: { o: { a: 1 } },
     becomes: { o: {} },
   },
   {
     id: 'preserve',
-    rule: 'Where unknown fields are kept, they are; what is declared inside is pruned as ever.',
+    rule: 'Preserved unknown fields are kept; declared fields inside them are pruned as usual.',
     spec: object({ o: object({ known: object({ a: text }) }, keep) }),
     given: { o: { known: { a: '1', x: 1 }, any: { deep: [1, { b: null }] } }, x: 1 },
     becomes: { o: { known: { a: '1' }, any: { deep: [1, { b: null }] } } },
   },
   {
     id: 'preserve-any-type',
-    rule: 'A field that keeps what it does not know may be of any type.',
+    rule: 'A field that preserves unknown fields can have any type.',
     spec: object({ a: keep, b: keep }),
     given: { a: [1, 'x', { y: true }], b: 'text' },
     becomes: { a: [1, 'x', { y: true }], b: 'text' },
   },
   {
     id: 'embedded-keeps-metadata',
-    rule: 'An embedded resource has apiVersion, kind and metadata beside its properties; unknown metadata is dropped.',
+    rule: 'An embedded resource has apiVersion, kind and metadata next to its properties; unknown metadata is dropped.',
     spec: object({ t: object({ spec: object({ a: text }) }, { 'x-kubernetes-embedded-resource': true }) }),
     given: {
       t: {
@@ -71,7 +71,7 @@ const shapings: readonly Shaping[] = [
   },
   {
     id: 'default',
-    rule: 'What is left out gets its default, whatever its type.',
+    rule: 'An omitted field of any type gets its default.',
     spec: object({
       s: { ...text, default: 'x' },
       i: { type: 'integer', default: 5 },
@@ -84,7 +84,7 @@ const shapings: readonly Shaping[] = [
   },
   {
     id: 'default-given',
-    rule: 'What is given stays, also when it is empty.',
+    rule: 'A given value is kept, even if it is empty.',
     spec: object({
       s: { ...text, default: 'x' },
       i: { type: 'integer', default: 5 },
@@ -95,21 +95,21 @@ const shapings: readonly Shaping[] = [
   },
   {
     id: 'default-absent-parent',
-    rule: 'A default inside an object that is not there brings no object.',
+    rule: 'A default inside an absent object does not create the object.',
     spec: object({ o: object({ a: { ...text, default: 'x' } }) }),
     given: {},
     becomes: {},
   },
   {
     id: 'default-chain',
-    rule: 'A default that is an object is filled by the defaults inside.',
+    rule: 'Defaults inside an object apply to its own default too.',
     spec: object({ o: object({ a: { ...text, default: 'x' }, b: text }, { default: { b: 'y' } }) }),
     given: {},
     becomes: { o: { a: 'x', b: 'y' } },
   },
   {
     id: 'default-in-items',
-    rule: 'The items of lists and the values of maps get their defaults.',
+    rule: 'List items and map values get their defaults.',
     spec: object({
       l: { type: 'array', items: object({ a: text, d: { ...text, default: 'x' } }) },
       m: { type: 'object', additionalProperties: object({ d: { ...text, default: 'y' } }) },
@@ -119,28 +119,28 @@ const shapings: readonly Shaping[] = [
   },
   {
     id: 'null-with-default',
-    rule: 'A null that may not be becomes the default.',
+    rule: 'A null in a field that is not nullable becomes the default.',
     spec: object({ a: { ...text, default: 'x' }, l: { type: 'array', items: text, default: ['y'] } }),
     given: { a: null, l: null },
     becomes: { a: 'x', l: ['y'] },
   },
   {
     id: 'null-without-default',
-    rule: 'A null that may not be, without a default, is dropped.',
+    rule: 'A null in a field that is not nullable and has no default is dropped.',
     spec: object({ a: text, o: object({ b: text }) }),
     given: { a: null, o: { b: null } },
     becomes: { o: {} },
   },
   {
     id: 'null-allowed',
-    rule: 'A null that may be stays, with or without a default.',
+    rule: 'A null in a nullable field is kept, with or without a default.',
     spec: object({ a: { ...text, nullable: true, default: 'x' }, b: object({ c: text }, { nullable: true }) }),
     given: { a: null, b: null },
     becomes: { a: null, b: null },
   },
   {
     id: 'null-default',
-    rule: 'What is left out and has no default but may be null stays out.',
+    rule: 'An omitted nullable field without a default stays absent.',
     spec: object({ a: { ...text, nullable: true } }),
     given: {},
     becomes: {},
@@ -161,7 +161,7 @@ function shapingCase({ id, rule, spec, given, becomes }: Shaping): ServerCase {
   }
 }
 
-/** One stored widget with `spec.a`, written before the schema of `spec` became another. */
+/** One stored widget with `spec.a`, written before the schema of `spec` changed. */
 async function storedBefore(
   place: Place,
   before: Fields,
@@ -178,7 +178,7 @@ async function storedBefore(
 const reading: readonly ServerCase[] = [
   {
     id: 'server/custom-shape/default-on-read',
-    rule: 'A default that came later is there when an old object is read, listed or watched; nothing was written.',
+    rule: 'A default added later appears when an old object is read, listed or watched, without a write.',
     async run(place) {
       const { widgets, version } = await storedBefore(
         place,
@@ -193,7 +193,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/prune-on-read',
-    rule: 'A field that the schema lost is gone from old objects when they are read.',
+    rule: 'A field removed from the schema disappears from old objects when they are read.',
     async run(place) {
       const { widgets, version } = await storedBefore(place, object({ a: text, b: text }), object({ a: text }))
       const old = ok(await widgets.get('old'))
@@ -203,7 +203,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/null-on-read',
-    rule: 'A null that may no longer be becomes the default when an old object is read.',
+    rule: 'A null that is no longer allowed becomes the default when an old object is read.',
     async run(place) {
       const { widgets } = await storedBefore(
         place,
@@ -215,7 +215,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/default-stays',
-    rule: 'A default that was stored stays when the schema has another.',
+    rule: 'A stored default stays when the schema changes the default.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: object({ a: { ...text, default: 'one' } }) })
       ok(await widgets.create('old', { spec: {} }), 201)
@@ -226,7 +226,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/no-op-after-default',
-    rule: 'Who writes an old object as it was read stores the new default, without a new generation.',
+    rule: 'Writing an old object back unchanged stores the new default without incrementing the generation.',
     async run(place) {
       const { widgets } = await storedBefore(
         place,
@@ -243,7 +243,7 @@ const reading: readonly ServerCase[] = [
 const strictness: readonly ServerCase[] = [
   {
     id: 'server/custom-shape/strict',
-    rule: 'Under Strict unknown fields are refused with their paths; under Warn they are told; under Ignore not.',
+    rule: 'Unknown fields are rejected with their paths under Strict, reported as warnings under Warn and dropped silently under Ignore.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: object({ a: text, l: { type: 'array', items: object({ c: text }) } }),
@@ -267,7 +267,7 @@ const strictness: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/strict-root',
-    rule: 'Unknown fields beside spec and in metadata are told too.',
+    rule: 'Unknown fields next to spec and in metadata are reported too.',
     async run(place) {
       const widgets = await defineCustom(place)
       const given = { spec: {}, colour: 'red', metadata: { taste: 'sweet' } }
@@ -280,7 +280,7 @@ const strictness: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/strict-apply',
-    rule: 'An apply with a field that the schema does not have fails as a whole, however strict it is meant to be.',
+    rule: 'An apply with an unknown field fails, whatever fieldValidation says.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: object({ a: text }) })
       for (const fieldValidation of ['Strict', 'Warn', 'Ignore']) {
@@ -294,7 +294,7 @@ const strictness: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/duplicate-field',
-    rule: 'A field that comes twice is refused under Strict.',
+    rule: 'A duplicate field is rejected under Strict.',
     async run(place) {
       const widgets = await defineCustom(place)
       const body = JSON.stringify(widgets.object('one', { spec: { a: 1 } })).replace('"a":1', '"a":1,"a":2')
@@ -307,7 +307,7 @@ const strictness: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-shape/special-keys',
-    rule: 'Keys that mean something elsewhere are keys like any other.',
+    rule: 'Keys with a special meaning elsewhere are ordinary keys.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: { type: 'object', additionalProperties: anything } })
       const spec = '{"__proto__":{"a":1},"constructor":{"b":2},"a.b/c":{"d":3},"":{}}'

@@ -1,5 +1,5 @@
 /**
- * What a schema allows and what it refuses, with the causes that name field and reason.
+ * Values that a schema accepts and rejects, with the causes that name field and reason.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -13,9 +13,9 @@ interface Judgement {
   readonly rule: string
   /** The schema of `spec.x`. */
   readonly x: Fields
-  /** Values of `spec.x` that are taken. */
+  /** Accepted values of `spec.x`. */
   readonly good: readonly unknown[]
-  /** Values of `spec.x` that are refused. */
+  /** Rejected values of `spec.x`. */
   readonly bad: readonly { readonly x: unknown; readonly causes: readonly string[] }[]
 }
 
@@ -28,7 +28,7 @@ const qualified =
 const judgements: readonly Judgement[] = [
   {
     id: 'types',
-    rule: 'A value has the type of its schema.',
+    rule: 'A value must have the type of its schema.',
     x: {
       type: 'object',
       properties: {
@@ -72,7 +72,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'required',
-    rule: 'Required fields are there.',
+    rule: 'Required fields must be present.',
     x: { type: 'object', required: ['a', 'b'], properties: { a: text, b: text } },
     good: [{ a: '', b: '' }],
     bad: [
@@ -82,7 +82,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'text-bounds',
-    rule: 'Text has a length in characters and may have to match a pattern anywhere.',
+    rule: 'String length is counted in characters, and a pattern may match anywhere in the string.',
     x: { type: 'string', minLength: 2, maxLength: 4, pattern: 'b+' },
     good: ['ab', 'äböü'],
     bad: [
@@ -93,7 +93,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'number-bounds',
-    rule: 'Numbers have bounds, exclusive ones too, and may have to be multiples.',
+    rule: 'Numbers can have bounds, exclusive ones too, and a multipleOf.',
     x: {
       type: 'object',
       properties: {
@@ -123,7 +123,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'enum',
-    rule: 'An enum lists all values there are.',
+    rule: 'An enum lists all allowed values.',
     x: { type: 'string', enum: ['a', 'b'] },
     good: ['a'],
     bad: [
@@ -133,7 +133,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'list-bounds',
-    rule: 'A list has a number of items, and each is judged.',
+    rule: 'Lists can have a minimum and maximum length, and every item is validated.',
     x: { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string', maxLength: 1 } },
     good: [['a'], ['a', 'b']],
     bad: [
@@ -150,7 +150,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'object-bounds',
-    rule: 'An object with any keys has a number of them, and each value is judged.',
+    rule: 'Maps can have a minimum and maximum size, and every value is validated.',
     x: { type: 'object', minProperties: 1, maxProperties: 2, additionalProperties: { type: 'integer' } },
     good: [{ a: 1 }, { __proto__x: 1, constructor: 2 }],
     bad: [
@@ -164,7 +164,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'logic',
-    rule: 'allOf, anyOf, oneOf and not are all judged.',
+    rule: 'allOf, anyOf, oneOf and not are all validated.',
     x: {
       type: 'object',
       properties: {
@@ -201,7 +201,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'int-or-string',
-    rule: 'An integer or text may be either, and nothing else.',
+    rule: 'An int-or-string is an integer or a string and nothing else.',
     x: { 'x-kubernetes-int-or-string': true },
     good: [1, '50%'],
     bad: [
@@ -215,7 +215,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'nullable',
-    rule: 'Only what may be null keeps a null.',
+    rule: 'Only a nullable field keeps a null.',
     x: {
       type: 'object',
       properties: { a: { type: 'string', nullable: true }, e: { type: 'string', nullable: true, enum: ['x'] } },
@@ -225,7 +225,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'formats',
-    rule: 'Known formats are judged.',
+    rule: 'Known formats are validated.',
     x: {
       type: 'object',
       properties: Object.fromEntries(
@@ -311,14 +311,14 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'unknown-format',
-    rule: 'A format that the server does not know says nothing.',
+    rule: 'Unknown formats are ignored.',
     x: { type: 'string', format: 'colour-of-the-sea' },
     good: ['anything'],
     bad: [],
   },
   {
     id: 'number-formats',
-    rule: 'The formats int32, int64, float and double are judged as types.',
+    rule: 'The formats int32, int64, float and double are validated as types.',
     x: {
       type: 'object',
       properties: {
@@ -337,7 +337,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'pattern-engine',
-    rule: 'A pattern that would be slow with backtracking is judged in linear time, over the whole text.',
+    rule: 'A pattern that is slow with backtracking is evaluated in linear time, over the whole string.',
     x: { type: 'string', pattern: '^(a+)+$' },
     good: ['a'.repeat(5000)],
     bad: [
@@ -351,7 +351,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'pattern-dialect',
-    rule: 'Patterns know classes of Unicode, and \\z, and the flag i.',
+    rule: 'Patterns support Unicode classes, \\z and the flag i.',
     x: {
       type: 'object',
       properties: { a: { type: 'string', pattern: '^\\p{Greek}+\\z' }, b: { type: 'string', pattern: '(?i)^abc$' } },
@@ -369,14 +369,14 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'set',
-    rule: 'A set has no item twice.',
+    rule: 'A set has no duplicate items.',
     x: { type: 'array', 'x-kubernetes-list-type': 'set', items: text },
     good: [['a', 'b'], []],
     bad: [{ x: ['a', 'b', 'a', 'b'], causes: ['spec.x[2]: Duplicate value: "a"', 'spec.x[3]: Duplicate value: "b"'] }],
   },
   {
     id: 'list-of-keys',
-    rule: 'A list with keys has no key twice; a key may be several fields.',
+    rule: 'A map list has no duplicate keys; a key can consist of several fields.',
     x: {
       type: 'array',
       'x-kubernetes-list-type': 'map',
@@ -398,7 +398,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'embedded',
-    rule: 'An embedded resource has apiVersion and kind, and good metadata.',
+    rule: 'An embedded resource needs apiVersion, kind and valid metadata.',
     x: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
     good: [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', labels: { a: 'b' } }, any: 1 }],
     bad: [
@@ -421,7 +421,7 @@ const judgements: readonly Judgement[] = [
   },
   {
     id: 'deep',
-    rule: 'What is deep inside is named by its whole path.',
+    rule: 'An error in a nested field reports the full path.',
     x: {
       type: 'object',
       properties: {

@@ -1,5 +1,5 @@
 /**
- * How custom objects are shown and found: columns, selectable fields.
+ * Printer columns and selectable fields of custom objects.
  */
 import assert from 'node:assert/strict'
 import { anything, defineCustom } from '../../custom.ts'
@@ -36,7 +36,7 @@ function withColumns(place: Place, additionalPrinterColumns: readonly Fields[]):
 const columns: readonly ServerCase[] = [
   {
     id: 'server/custom-columns/default',
-    rule: 'Without columns a table has name and age.',
+    rule: 'Without printer columns a table has name and age.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('one'), 201)
@@ -55,7 +55,7 @@ const columns: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-columns/own',
-    rule: 'Columns of its own come after the name, in their order; age is only there when it is named.',
+    rule: 'Printer columns follow the name, in their order; age appears only if it is listed.',
     async run(place) {
       const widgets = await withColumns(place, [
         column(['Size', 'integer', '.spec.size'], { description: 'How big.', priority: 1, format: 'int32' }),
@@ -78,7 +78,7 @@ const columns: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-columns/values',
-    rule: 'A cell whose value is missing or of another type is null; text shows anything.',
+    rule: 'A cell whose value is missing or of another type is null; a string column shows any value.',
     async run(place) {
       const widgets = await withColumns(place, [
         column(['I', 'integer', '.spec.i']),
@@ -103,7 +103,7 @@ const columns: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-columns/paths',
-    rule: 'A path may filter and index lists; of several matches text has all, others the first.',
+    rule: 'A path can filter and index lists; of several matches a string column shows all, other columns the first.',
     async run(place) {
       const widgets = await withColumns(place, [
         column(['Ready', 'string', '.spec.conditions[?(@.type=="Ready")].status']),
@@ -130,7 +130,7 @@ const columns: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-columns/versions',
-    rule: 'Every version has columns of its own.',
+    rule: 'Every version has its own columns.',
     async run(place) {
       const versions = ['v1', 'v2'].map((name) => ({
         name,
@@ -148,7 +148,7 @@ const columns: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-columns/definitions-themselves',
-    rule: 'A table of definitions has name and time of creation.',
+    rule: 'A table of CRDs has the name and the creation timestamp.',
     async run(place) {
       const widgets = await defineCustom(place)
       const { columnDefinitions, rows } = ok(
@@ -175,7 +175,7 @@ const fields = {
 const selecting: readonly ServerCase[] = [
   {
     id: 'server/custom-select/list',
-    rule: 'Fields that the definition says are selectable select; what is missing is empty.',
+    rule: 'Field selectors work on the selectable fields of the CRD; a missing field is empty.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
       for (const [name, spec] of Object.entries({
@@ -196,7 +196,7 @@ const selecting: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-select/others',
-    rule: 'Other fields than those, name and namespace do not select.',
+    rule: 'Other fields, except name and namespace, cannot be selected.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
       expectStatus(await widgets.list({ fieldSelector: 'spec.other=1' }), {
@@ -209,7 +209,7 @@ const selecting: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-select/watch',
-    rule: 'A watch by selectable fields tells who comes and who leaves.',
+    rule: 'A watch with selectable fields reports objects that start and stop matching.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
       const stream = await widgets.watch({ fieldSelector: 'spec.colour=red' })
@@ -221,7 +221,7 @@ const selecting: readonly ServerCase[] = [
   },
   {
     id: 'server/custom-select/delete-collection',
-    rule: 'A collection is deleted by selectable fields.',
+    rule: 'A collection can be deleted by selectable fields.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
       for (const colour of ['red', 'blue']) ok(await widgets.create(colour, { spec: { colour } }), 201)

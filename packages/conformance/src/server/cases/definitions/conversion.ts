@@ -1,5 +1,5 @@
 /**
- * Conversion by a webhook: what it is asked, what it may answer, and what becomes of answers that make no sense.
+ * Conversion webhooks: requests, valid responses, and the handling of invalid responses.
  */
 import assert from 'node:assert/strict'
 import type { Loose } from '../../answer.ts'
@@ -20,7 +20,7 @@ const versions = ['v1', 'v2'].map((name) => ({
   subresources: { status: {} },
 }))
 
-/** `spec.port` in v1 is `spec.listen.port` in v2. A server may ask about parts of objects, so nothing need be there. */
+/** `spec.port` in v1 is `spec.listen.port` in v2. A server may send partial objects, so every field is optional. */
 function moved(object: Loose): Fields {
   if (!('spec' in object)) return object
   const { port, listen, ...rest } = object.spec as { port?: number; listen?: { port: number } }
@@ -41,7 +41,7 @@ function define(place: Place, { clientConfig }: Pick<Hook, 'clientConfig'>): Pro
   })
 }
 
-/** A case whose hook answers as told, with an object `one` stored in v1. */
+/** A case with the given webhook response and an object `one` stored in v1. */
 function hookCase(
   { id, rule, respond }: { id: string; rule: string; respond: (review: Review) => unknown },
   run: (widgets: Custom, hook: Hook) => Promise<void>,
@@ -63,7 +63,7 @@ const good = (review: Review): unknown => converted(review, moved)
 
 const working: readonly ServerCase[] = [
   hookCase(
-    { id: 'read', rule: 'An object is read in another version as the webhook makes it.', respond: good },
+    { id: 'read', rule: 'A read in another version returns the object as the webhook converts it.', respond: good },
     async (widgets, { asked }) => {
       assert.equal(asked.length, 0, 'the stored version needs no conversion')
       expectMatch(ok(await widgets.get('one', 'v2'), 200), {
@@ -86,7 +86,7 @@ const working: readonly ServerCase[] = [
   hookCase(
     {
       id: 'write',
-      rule: 'An object that is written in another version is stored as the webhook makes it.',
+      rule: 'A write in another version stores the object as the webhook converts it.',
       respond: good,
     },
     async (widgets) => {
@@ -137,7 +137,7 @@ const working: readonly ServerCase[] = [
   hookCase(
     {
       id: 'apply',
-      rule: 'A manager that applies in two versions keeps one entry, and what it no longer applies goes.',
+      rule: 'A manager that applies in two versions keeps one entry, and fields that it stops applying are removed.',
       respond: good,
     },
     async (widgets) => {
@@ -162,7 +162,7 @@ interface Refusal {
 const wrong: readonly Refusal[] = [
   {
     id: 'fails',
-    rule: 'What the webhook says when it cannot convert is told.',
+    rule: 'If the webhook fails to convert, the error contains its message.',
     message: /conversion webhook for .*Kind=Widget failed: no way/,
     respond: ({ apiVersion, kind, request: { uid } }) => ({
       apiVersion,
@@ -172,13 +172,13 @@ const wrong: readonly Refusal[] = [
   },
   {
     id: 'other-uid',
-    rule: 'The answer belongs to the question.',
+    rule: 'The uid of the response must match the request.',
     message: /conversion webhook for .*Kind=Widget failed: .*uid/,
     respond: (review) => converted({ ...review, request: { ...review.request, uid: 'other' } }, moved),
   },
   {
     id: 'too-few',
-    rule: 'As many objects come back as were sent.',
+    rule: 'The webhook must return as many objects as it received.',
     message: /conversion webhook for .*Kind=Widget.* returned 0 objects, expected 1/,
     respond: (review) => converted({ ...review, request: { ...review.request, objects: [] } }, moved),
   },
@@ -203,7 +203,7 @@ const wrong: readonly Refusal[] = [
   },
   {
     id: 'not-converted',
-    rule: 'The objects come back in the version that was asked for.',
+    rule: 'The webhook must return the objects in the requested version.',
     message: /returned invalid object at index 0: invalid groupVersion/,
     respond: ({ apiVersion, kind, request: { uid, objects } }) => ({
       apiVersion,
@@ -213,7 +213,7 @@ const wrong: readonly Refusal[] = [
   },
   {
     id: 'nonsense',
-    rule: 'An answer that is no review is refused.',
+    rule: 'A response that is not a ConversionReview is rejected.',
     message: /conversion webhook for .*Kind=Widget failed/,
     respond: () => ({ hello: 'world' }),
   },
@@ -229,7 +229,7 @@ const failing: readonly ServerCase[] = wrong.map(({ id, rule, message, respond }
 const absent: readonly ServerCase[] = [
   {
     id: 'server/conversion/unreachable',
-    rule: 'When nobody answers, only the stored version is served.',
+    rule: 'If the webhook is unreachable, only the storage version is served.',
     needs,
     async run(place) {
       let clientConfig: Hook['clientConfig'] | undefined

@@ -1,9 +1,9 @@
 /**
- * Defaults inside a CustomResourceDefinition: a default that its own schema refuses is refused with the CRD, because
- * otherwise every object that relies on it would be refused later, when its author is gone.
+ * Defaults inside a CustomResourceDefinition: a CRD whose default violates its own schema is rejected. Otherwise
+ * every object that relies on the default would be rejected later, when its author is no longer around.
  *
- * The messages are those of kube-apiserver 1.36.0. Lists of a type set or map with equal entries are accepted there,
- * and so is everything that the type int-or-string does not look at.
+ * The messages are those of kube-apiserver 1.36.0. It accepts lists of type set or map with equal entries, and
+ * everything that int-or-string does not check.
  */
 import { definitionIn } from '../../custom.ts'
 import { ok } from '../../expect.ts'
@@ -11,7 +11,7 @@ import type { Fields } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 import { mistakeCase } from './invalid.ts'
 
-/** Name, schema of one property with its default, and what is wrong: each text follows the path of the default. */
+/** Name, schema of one property with its default, and the errors: each text follows the path of the default. */
 const refused: readonly (readonly [string, Fields, readonly string[]])[] = [
   [
     'date-time',
@@ -209,14 +209,14 @@ export const crdDefaultCases: readonly ServerCase[] = [
   ...refused.map(([id, schema, causes]) =>
     mistakeCase({
       id: `default-refused-${id}`,
-      rule: 'A CRD whose default violates its own schema is refused.',
+      rule: 'A CRD whose default violates its own schema is rejected.',
       options: { spec: specOf(schema) },
       causes: causes.map((cause) => `~properties[f].default${cause}`),
     }),
   ),
   ...accepted.map(([id, schema]): ServerCase => ({
     id: `server/definitions/default-accepted-${id}`,
-    rule: 'A CRD is accepted with a default that kube-apiserver does not look into.',
+    rule: 'A CRD is accepted if its default violates only what kube-apiserver does not check.',
     async run(place) {
       ok(await place.post('customresourcedefinitions', definitionIn(place, { spec: specOf(schema) })), 201)
     },

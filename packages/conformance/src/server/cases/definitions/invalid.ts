@@ -1,5 +1,5 @@
 /**
- * Definitions that are refused: each violation is named with its path, and all of them at once.
+ * Invalid CRDs: every violation is reported with its path, all in one response.
  */
 import assert from 'node:assert/strict'
 import { expectStatus } from '../../expect.ts'
@@ -14,7 +14,7 @@ export interface Mistake {
   readonly id: string
   readonly rule: string
   readonly options: CustomOptions
-  /** Lies over the whole definition. */
+  /** Merged into the whole CRD. */
   readonly over?: Fields
   /** `~` stands for the path of `spec` in the schema. */
   readonly causes: readonly string[]
@@ -25,25 +25,25 @@ const label =
 const under = 'spec.validation.openAPIV3Schema.properties[spec].'
 const v1 = { name: 'v1', served: true, storage: true }
 
-/** The definition around the schemas. */
+/** Everything of a CRD outside the schemas. */
 const mistakes: readonly Mistake[] = [
   {
     id: 'name',
-    rule: 'A definition is named by plural and group.',
+    rule: 'A CRD is named after its plural and group.',
     options: {},
     over: { metadata: { name: 'others.example.com' } },
     causes: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
   },
   {
     id: 'group-without-dot',
-    rule: 'The group of a definition needs a dot.',
+    rule: 'The group of a CRD must contain a dot.',
     options: { more: { group: 'nodot' } },
     over: { metadata: { name: 'widgets.nodot' } },
     causes: ['spec.group: Invalid value: "nodot": should be a domain with at least one dot'],
   },
   {
     id: 'group-missing',
-    rule: 'A definition needs group, scope, names and versions.',
+    rule: 'A CRD needs group, scope, names and versions.',
     options: {},
     over: { spec: { group: '', scope: '', names: { plural: '', kind: '' }, versions: [] } },
     causes: [
@@ -60,7 +60,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'list-kind',
-    rule: 'The kind of lists is not the kind of objects.',
+    rule: 'listKind must differ from kind.',
     options: { names: { listKind: 'Widget' } },
     causes: ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
   },
@@ -86,7 +86,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'no-storage',
-    rule: 'Exactly one version is stored: none is not enough.',
+    rule: 'Exactly one version is stored: no stored version is an error.',
     options: { versions: [{ ...v1, storage: false }] },
     causes: [
       'spec.versions: Invalid value: … : must have exactly one version marked as storage version',
@@ -95,7 +95,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'two-storages',
-    rule: 'Exactly one version is stored: two are too many.',
+    rule: 'Exactly one version is stored: two stored versions are an error.',
     options: { versions: [v1, { ...v1, name: 'v2' }] },
     causes: [
       'spec.versions: Invalid value: … : must have exactly one version marked as storage version',
@@ -104,7 +104,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'twice-the-version',
-    rule: 'A version is there once.',
+    rule: 'Version names must be unique.',
     options: { versions: [v1, { ...v1, storage: false }] },
     causes: ['spec.versions: Invalid value: … : must contain unique version names'],
   },
@@ -130,7 +130,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'preserve-unknown-everywhere',
-    rule: 'That unknown fields stay is said in the schema, not beside it.',
+    rule: 'preserveUnknownFields: true is rejected: the schema sets x-kubernetes-preserve-unknown-fields instead.',
     options: { more: { preserveUnknownFields: true } },
     causes: [
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
@@ -138,13 +138,13 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'strategy',
-    rule: 'The conversion is None or Webhook.',
+    rule: 'The conversion strategy is None or Webhook.',
     options: { more: { conversion: { strategy: 'Magic' } } },
     causes: ['spec.conversion.strategy: Unsupported value: "Magic": supported values: "None", "Webhook"'],
   },
   {
     id: 'strategy-none-with-webhook',
-    rule: 'Without conversion by a webhook none may be named.',
+    rule: 'Strategy None must not name a webhook.',
     options: {
       more: {
         conversion: {
@@ -160,7 +160,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'webhook-missing',
-    rule: 'Conversion by a webhook needs one.',
+    rule: 'Strategy Webhook needs a webhook.',
     options: { more: { conversion: { strategy: 'Webhook' } } },
     causes: [
       'spec.conversion.conversionReviewVersions: Required value',
@@ -169,7 +169,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'webhook-client',
-    rule: 'The webhook of a conversion needs one address and a version of review that the server knows.',
+    rule: 'A conversion webhook needs exactly one address and a review version that the server knows.',
     options: {
       more: {
         conversion: {
@@ -188,7 +188,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'deprecation-warning',
-    rule: 'A warning about deprecation needs a deprecated version, and is one short line.',
+    rule: 'A deprecation warning needs a deprecated version and is one short line.',
     options: { version: { deprecationWarning: 'old\nvery' } },
     causes: [
       'spec.versions[0].deprecationWarning: Invalid value: "old\\nvery": can only be set for deprecated versions',
@@ -196,7 +196,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'columns',
-    rule: 'A column needs a name, a type that there is and a path.',
+    rule: 'A printer column needs a name, a valid type and a path.',
     options: {
       version: {
         additionalPrinterColumns: [
@@ -235,13 +235,13 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'scale-paths-missing',
-    rule: 'Scale needs both paths, without lists in them.',
+    rule: 'Scale needs both paths, and neither may go through a list.',
     options: { version: { subresources: { scale: { specReplicasPath: '', statusReplicasPath: '.status.list[0]' } } } },
     causes: ['spec.subresources.scale.specReplicasPath: Required value'],
   },
   {
     id: 'selectable-fields',
-    rule: 'A selectable field is a plain value that the schema has, once, and not metadata.',
+    rule: 'A selectable field is a primitive field of the schema, listed once, and not in metadata.',
     options: {
       spec: {
         type: 'object',
@@ -272,7 +272,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'too-many-selectable-fields',
-    rule: 'There are at most eight selectable fields.',
+    rule: 'A version has at most eight selectable fields.',
     options: {
       spec: {
         type: 'object',
@@ -284,7 +284,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     id: 'protected-group',
-    rule: 'A group under k8s.io needs an approval.',
+    rule: 'A group under k8s.io needs an approval annotation.',
     options: { more: { group: 'judge.k8s.io' } },
     over: { metadata: { name: 'widgets.judge.k8s.io' } },
     causes: [

@@ -1,5 +1,5 @@
 /**
- * How a definition lives: it is accepted, changes, is emptied and goes.
+ * The lifecycle of a CRD: acceptance, changes, deletion of instances, removal.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -11,7 +11,7 @@ import type { Place, ServerCase } from '../../target.ts'
 const object = { type: 'object' }
 const finalizers = ['example.com/hold']
 
-/** The condition of a definition by its type. */
+/** The condition of a CRD by its type. */
 async function conditionOf(place: Place, [name, type]: readonly [string, string], status: string): Promise<unknown> {
   const answer = await eventually(
     () => place.get('customresourcedefinitions', name),
@@ -30,7 +30,7 @@ function goneEventually(custom: Custom): Promise<unknown> {
 const birth: readonly ServerCase[] = [
   {
     id: 'server/definitions/defaults',
-    rule: 'Singular and listKind follow from the kind, and nothing is converted unless said.',
+    rule: 'Singular and listKind default to the kind, and the conversion strategy to None.',
     async run(place) {
       const made = ok(await place.post('customresourcedefinitions', definitionIn(place)), 201)
       expectMatch(made.spec, {
@@ -43,7 +43,7 @@ const birth: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/conditions',
-    rule: 'A definition without conflicts gets its names, then it is established.',
+    rule: 'A CRD without conflicts gets its names accepted and is then established.',
     async run(place) {
       const { name } = await defineCustom(place, { names: { shortNames: ['wd'], categories: ['all'] } })
       expectMatch(await conditionOf(place, [name, 'NamesAccepted'], 'True'), {
@@ -71,7 +71,7 @@ const birth: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/status-is-the-servers',
-    rule: 'What a client says about the status of a new definition does not count.',
+    rule: 'The server ignores the status of a new CRD.',
     async run(place) {
       const made = ok(
         await place.post('customresourcedefinitions', {
@@ -88,7 +88,7 @@ const birth: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/dry-run',
-    rule: 'A definition in a dry run defines nothing.',
+    rule: 'A dry-run create of a CRD defines nothing.',
     async run(place) {
       ok(await place.post('customresourcedefinitions', definitionIn(place), { query: { dryRun: 'All' } }), 201)
       assert.equal((await place.get('customresourcedefinitions', `widgets.${groupIn(place)}`)).status, 404)
@@ -97,7 +97,7 @@ const birth: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/unknown-field',
-    rule: 'A field that definitions do not have is refused under Strict, in schemas too.',
+    rule: 'Unknown fields of a CRD are rejected under Strict, in schemas too.',
     async run(place) {
       const answer = await place.post(
         'customresourcedefinitions',
@@ -119,7 +119,7 @@ const birth: readonly ServerCase[] = [
 const names: readonly ServerCase[] = [
   {
     id: 'server/definitions/short-name-clash',
-    rule: 'A definition that wants a taken short name is not established until the name is free.',
+    rule: 'A CRD with a taken short name is not established until the name is free.',
     async run(place) {
       const first = await defineCustom(place, { names: { shortNames: ['wd'] } })
       const body = definitionIn(place, { names: { kind: 'Gadget', plural: 'gadgets', shortNames: ['wd'] } })
@@ -139,7 +139,7 @@ const names: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/kind-clash',
-    rule: 'A kind that is taken in the group is not given again; the other names are.',
+    rule: 'A kind that is taken in the group is not accepted; the other names are.',
     async run(place) {
       await defineCustom(place)
       const second = ok(
@@ -160,7 +160,7 @@ const names: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/singular-is-a-plural',
-    rule: 'Singular, plural and short names are one space of names.',
+    rule: 'Singular, plural and short names share one namespace.',
     async run(place) {
       await defineCustom(place)
       const second = ok(
@@ -178,7 +178,7 @@ const names: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/other-group',
-    rule: 'Names clash only within a group.',
+    rule: 'Names conflict only within a group.',
     async run(place) {
       await defineCustom(place, { names: { shortNames: ['wd'] } })
       const group = `other.${groupIn(place)}`
@@ -189,7 +189,7 @@ const names: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/new-short-name',
-    rule: 'Names of an established definition may change where they are free.',
+    rule: 'The names of an established CRD can change to free names.',
     async run(place) {
       const widgets = await defineCustom(place)
       await widgets.change((spec) => {
@@ -209,7 +209,7 @@ const names: readonly ServerCase[] = [
 const change: readonly ServerCase[] = [
   {
     id: 'server/definitions/needs-version',
-    rule: 'A definition is replaced only by who knows its version.',
+    rule: 'A replace of a CRD needs a resourceVersion.',
     async run(place) {
       const { name } = await defineCustom(place)
       const answer = await place.put('customresourcedefinitions', name, { body: definitionIn(place) })
@@ -221,7 +221,7 @@ const change: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/immutable',
-    rule: 'Group, scope, kind and plural of an established definition stay.',
+    rule: 'Group, scope, kind and plural of an established CRD are immutable.',
     async run(place) {
       const widgets = await defineCustom(place)
       const answer = await widgets.tryChange((spec) => {
@@ -237,7 +237,7 @@ const change: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/generation',
-    rule: 'The generation grows with the spec, not with labels.',
+    rule: 'The generation of a CRD increases with changes of the spec, not of the labels.',
     async run(place) {
       const { name } = await defineCustom(place)
       expectMatch(
@@ -254,7 +254,7 @@ const change: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/strategic',
-    rule: 'A definition is a built-in: it takes every kind of patch.',
+    rule: 'A CRD is a built-in kind: it supports every patch type.',
     async run(place) {
       const { name } = await defineCustom(place)
       const type = 'application/strategic-merge-patch+json'
@@ -271,7 +271,7 @@ const change: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/invalid-change',
-    rule: 'A change that makes the definition invalid changes nothing.',
+    rule: 'A change that makes the CRD invalid is rejected and changes nothing.',
     async run(place) {
       const widgets = await defineCustom(place)
       expectStatus(await widgets.tryChange(withSpec({ type: 'colour' })), {
@@ -284,7 +284,7 @@ const change: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/status-metadata',
-    rule: 'Who writes the status of a definition may change its finalizers too, but not its spec.',
+    rule: 'A write of the CRD status can change finalizers too, but not the spec.',
     async run(place) {
       const widgets = await defineCustom(place)
       const before = await widgets.definition()
@@ -303,7 +303,7 @@ const change: readonly ServerCase[] = [
 const watching: readonly ServerCase[] = [
   {
     id: 'server/definitions/watch-ends-with-schema',
-    rule: 'When the schema changes, the watches of the resource end in good order, and a new one sees the new schema.',
+    rule: 'When the schema changes, watches of the resource end cleanly, and a new watch uses the new schema.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: { ...object, properties: { a: { type: 'string' } } } })
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -317,7 +317,7 @@ const watching: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/watch-survives-labels',
-    rule: 'A change beside the spec leaves watches alone.',
+    rule: 'A change outside the spec does not end watches.',
     async run(place) {
       const widgets = await defineCustom(place)
       const stream = await widgets.watch()
@@ -331,7 +331,7 @@ const watching: readonly ServerCase[] = [
 const death: readonly ServerCase[] = [
   {
     id: 'server/definitions/delete',
-    rule: 'A definition that is deleted takes its instances with it, and the resource is gone.',
+    rule: 'Deleting a CRD deletes its instances and removes the resource.',
     async run(place) {
       const widgets = await defineCustom(place)
       for (const name of ['one', 'two']) ok(await widgets.create(name), 201)
@@ -351,7 +351,7 @@ const death: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/delete-and-again',
-    rule: 'A definition may come again: it begins without instances.',
+    rule: 'A CRD can be created again: it starts without instances.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('one'), 201)
@@ -363,7 +363,7 @@ const death: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/delete-held',
-    rule: 'While an instance has finalizers the definition is terminating: reads go on, nothing new is created, and it goes with the last instance.',
+    rule: 'While an instance has finalizers the CRD is terminating: reads work, creates are rejected, and the CRD goes away with the last instance.',
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('held', { metadata: { finalizers } }), 201)
@@ -400,7 +400,7 @@ const death: readonly ServerCase[] = [
   },
   {
     id: 'server/definitions/delete-leaves-others',
-    rule: 'The other resources of the group stay when a definition goes.',
+    rule: 'Deleting a CRD keeps the other resources of the group.',
     async run(place) {
       const widgets = await defineCustom(place)
       const gadgets = await defineCustom(place, { names: { kind: 'Gadget', plural: 'gadgets' } })

@@ -1,5 +1,5 @@
 /**
- * What a definition adds to discovery and OpenAPI, without a restart.
+ * What a CRD adds to discovery and OpenAPI, without a restart.
  */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,7 +14,7 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
 const parts = { subresources: { status: {}, scale } }
 
-/** Asks until the answer is there and has the text: what is published may come a moment later. */
+/** Polls until the response contains the text: publishing may take a moment. */
 async function published(
   place: Place,
   [path, has]: readonly [path: string, has: string],
@@ -48,7 +48,7 @@ interface Operation {
 
 const groupVersionKind = (custom: Custom): readonly object[] => [{ group: custom.group, kind: 'Widget', version: 'v1' }]
 
-/** The schema of the widgets in a set of schemas, found by what it says it is. */
+/** The schema of the widgets in a set of schemas, found by its group, version and kind. */
 function schemaIn(schemas: Readonly<Record<string, Schema>>, custom: Custom): Schema {
   return (
     Object.values(schemas).find((one) =>
@@ -60,7 +60,7 @@ function schemaIn(schemas: Readonly<Record<string, Schema>>, custom: Custom): Sc
 const discovery: readonly ServerCase[] = [
   {
     id: 'server/definition-published/group',
-    rule: 'The group of a definition is in discovery, with its versions.',
+    rule: 'The group of a CRD is in discovery, with its versions.',
     async run(place) {
       const widgets = await defineCustom(place)
       const version = { groupVersion: `${widgets.group}/v1`, version: 'v1' }
@@ -112,7 +112,7 @@ const discovery: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-published/aggregated',
-    rule: 'The aggregated discovery has the resource, and its ETag changes.',
+    rule: 'Aggregated discovery has the resource, and its ETag changes.',
     async run(place) {
       const before = await place.client.request('GET', '/apis', { accept: aggregated })
       const widgets = await defineCustom(place, { names: { shortNames: ['wd'], categories: ['all'] }, version: parts })
@@ -146,7 +146,7 @@ const discovery: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-published/gone',
-    rule: 'With the definition its group goes from discovery.',
+    rule: 'Deleting the CRD removes its group from discovery.',
     async run(place) {
       const widgets = await defineCustom(place)
       await published(place, [`/apis/${widgets.group}`, 'v1'])
@@ -178,7 +178,7 @@ const schema = { type: 'object', description: 'A thing to judge.', properties: {
 const openApi: readonly ServerCase[] = [
   {
     id: 'server/definition-published/openapi-v3',
-    rule: 'OpenAPI v3 has the schema with metadata, lists and extensions of a custom kind.',
+    rule: 'OpenAPI v3 has the schema of a custom kind with metadata, lists and extensions.',
     async run(place) {
       const widgets = await defineCustom(place, { schema, version: parts })
       const index = (await published(place, ['/openapi/v3', `apis/${widgets.group}/v1`])) as unknown as {
@@ -261,7 +261,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-published/openapi-v2',
-    rule: 'OpenAPI v2 has the custom kind too, without what v2 cannot say.',
+    rule: 'OpenAPI v2 has the custom kind too, without the keywords that v2 does not support.',
     async run(place) {
       const widgets = await defineCustom(place, {
         schema: {
@@ -290,7 +290,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-published/openapi-preserve',
-    rule: 'A root that keeps what it does not know says so.',
+    rule: 'A root that preserves unknown fields is published as such.',
     async run(place) {
       const widgets = await defineCustom(place, { schema: anything })
       const document = (await published(place, [

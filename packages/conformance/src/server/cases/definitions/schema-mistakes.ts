@@ -1,5 +1,5 @@
 /**
- * Schemas that are refused: what a structural schema may not have, named with its path.
+ * Invalid structural schemas, each violation with its path.
  */
 import { definitionIn } from '../../custom.ts'
 import { ok } from '../../expect.ts'
@@ -22,13 +22,13 @@ const text = { type: 'string' }
 const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'no-type',
-    rule: 'Every schema says its type.',
+    rule: 'Every schema needs a type.',
     spec: object({ a: {} }),
     causes: ['~properties[a].type: Required value: must not be empty for specified object fields'],
   },
   {
     id: 'unknown-type',
-    rule: 'The type of a schema is one that JSON has.',
+    rule: 'The type of a schema is a JSON type.',
     spec: object({ a: { type: 'colour' } }),
     causes: [
       '~properties[a].type: Unsupported value: "colour": supported values: "array", "boolean", "integer", "number", "object", "string"',
@@ -36,7 +36,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'type-null',
-    rule: 'There is no type null.',
+    rule: 'The type null is not allowed.',
     spec: object({ a: { type: 'null' } }),
     causes: [
       '~properties[a].type: Forbidden: type cannot be set to null, use nullable as an alternative',
@@ -45,7 +45,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'keywords',
-    rule: 'References, definitions, dependencies and the like are not for schemas of definitions.',
+    rule: 'CRD schemas do not support $ref, definitions, dependencies and similar keywords.',
     spec: object({
       a: { ...text, $ref: '#/x' },
       b: { type: 'object', definitions: { x: text } },
@@ -63,7 +63,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'unique-items',
-    rule: 'uniqueItems may not be set: a list is a set by its list type.',
+    rule: 'uniqueItems cannot be set: use the list type set.',
     spec: object({ a: { type: 'array', items: text, uniqueItems: true } }),
     causes: [
       '~properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
@@ -71,7 +71,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'additional-items',
-    rule: 'additionalItems and lists of schemas are not for definitions.',
+    rule: 'CRD schemas do not support additionalItems and items as a list of schemas.',
     spec: object({
       a: { type: 'array', items: text, additionalItems: text },
       b: { type: 'array', items: [text, text] },
@@ -83,19 +83,19 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'array-without-items',
-    rule: 'A list says what its items are.',
+    rule: 'An array schema needs items.',
     spec: object({ a: { type: 'array' } }),
     causes: ['~properties[a].items: Required value: must be specified'],
   },
   {
     id: 'properties-and-additional',
-    rule: 'A schema has either properties or additional properties.',
+    rule: 'properties and additionalProperties are mutually exclusive.',
     spec: object({ a: text }, { additionalProperties: text }),
     causes: ['~additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive'],
   },
   {
     id: 'structure-in-logic',
-    rule: 'Inside allOf, anyOf, oneOf and not nothing may say what a field is.',
+    rule: 'Schemas inside allOf, anyOf, oneOf and not cannot declare types or structure.',
     spec: object({
       a: { ...text, allOf: [{ type: 'string' }] },
       b: { ...text, anyOf: [{ default: 'x' }] },
@@ -111,7 +111,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'pattern',
-    rule: 'A pattern is a regular expression without backtracking.',
+    rule: 'A pattern is an RE2 regular expression, without backtracking.',
     spec: object({ a: { ...text, pattern: '(' }, b: { ...text, pattern: '(?=a)b' } }),
     causes: [
       '~properties[a].pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`',
@@ -133,7 +133,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'embedded-resource',
-    rule: 'An embedded resource is an object that has properties or keeps what it does not know.',
+    rule: 'An embedded resource is an object with properties or with preserved unknown fields.',
     spec: object({
       a: { ...text, 'x-kubernetes-embedded-resource': true },
       b: { type: 'object', 'x-kubernetes-embedded-resource': true },
@@ -146,7 +146,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'list-type',
-    rule: 'A list type is one that there is, on a list.',
+    rule: 'A list type must be valid and belong to an array.',
     spec: object({
       a: { type: 'array', items: text, 'x-kubernetes-list-type': 'bag' },
       b: { ...text, 'x-kubernetes-list-type': 'set' },
@@ -158,7 +158,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'list-keys',
-    rule: 'A list with keys names fields of its items that are plain and always there.',
+    rule: 'The keys of a map list name primitive fields of the items that are required or have a default.',
     spec: object({
       a: { type: 'array', 'x-kubernetes-list-type': 'map', items: object({ k: text }) },
       b: {
@@ -187,7 +187,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'list-keys-elsewhere',
-    rule: 'Only a list with keys has keys, and its items are objects.',
+    rule: 'Only a map list has keys, and its items are objects.',
     spec: object({
       a: { type: 'array', items: text, 'x-kubernetes-list-map-keys': ['k'] },
       b: { type: 'array', items: text, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] },
@@ -199,7 +199,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'set-items',
-    rule: 'The items of a set are plain, or atomic as a whole.',
+    rule: 'The items of a set are primitives or atomic.',
     spec: object({
       a: { type: 'array', 'x-kubernetes-list-type': 'set', items: object({ k: text }) },
       b: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'array', items: text } },
@@ -212,7 +212,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'map-type',
-    rule: 'A map type is one that there is, on an object.',
+    rule: 'A map type must be valid and belong to an object.',
     spec: object({
       a: { type: 'object', 'x-kubernetes-map-type': 'loose' },
       b: { ...text, 'x-kubernetes-map-type': 'atomic' },
@@ -224,7 +224,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
   },
   {
     id: 'default-does-not-fit',
-    rule: 'A default fits its own schema, and has no fields that would be pruned.',
+    rule: 'A default must match its own schema and have no fields that would be pruned.',
     spec: object({
       a: { ...text, default: 5 },
       b: { ...text, default: 'long', maxLength: 2 },
@@ -241,7 +241,7 @@ const schemaMistakes: readonly SchemaMistake[] = [
 const rootMistakes: readonly Mistake[] = [
   {
     id: 'logic-beyond-structure',
-    rule: 'What anyOf constrains is a property of the schema around it.',
+    rule: 'A field that anyOf constrains must be a property of the enclosing schema.',
     options: { schema: object({ b: text }, { anyOf: [{ properties: { c: { minLength: 1 } } }, { required: ['b'] }] }) },
     causes: [
       'spec.validation.openAPIV3Schema.properties[c]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[c]',
@@ -255,13 +255,13 @@ const rootMistakes: readonly Mistake[] = [
   },
   {
     id: 'root-nullable',
-    rule: 'The root of a schema may not be null.',
+    rule: 'The root of a schema cannot be nullable.',
     options: { schema: { type: 'object', nullable: true } },
     causes: ['spec.validation.openAPIV3Schema.nullable: Forbidden: nullable cannot be true at the root'],
   },
   {
     id: 'root-metadata',
-    rule: 'Of metadata a schema may only narrow name and generateName.',
+    rule: 'A schema can restrict only name and generateName of metadata.',
     options: {
       schema: {
         type: 'object',
@@ -282,7 +282,7 @@ const rootMistakes: readonly Mistake[] = [
   },
   {
     id: 'root-known-types',
-    rule: 'apiVersion, kind and metadata have the types they always have.',
+    rule: 'apiVersion, kind and metadata have fixed types.',
     options: {
       schema: {
         type: 'object',
@@ -297,7 +297,7 @@ const rootMistakes: readonly Mistake[] = [
   },
   {
     id: 'root-status',
-    rule: 'With a status subresource the schema has only what is about objects at its root.',
+    rule: 'With a status subresource the root of the schema allows only keywords for objects.',
     options: { schema: { type: 'object', anyOf: [{ required: ['spec'] }] }, version: { subresources: { status: {} } } },
     causes: [
       'spec.validation.openAPIV3Schema: Invalid value: … : only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
@@ -305,7 +305,7 @@ const rootMistakes: readonly Mistake[] = [
   },
   {
     id: 'every-violation',
-    rule: 'A definition with several mistakes names every one.',
+    rule: 'An invalid CRD is rejected with every error.',
     options: {
       names: { listKind: 'Widget' },
       spec: object({ a: {}, b: { ...text, pattern: '(' } }),
@@ -321,7 +321,7 @@ const rootMistakes: readonly Mistake[] = [
   },
 ]
 
-/** Mistakes of their kind that are nevertheless taken. */
+/** Similar schemas that are accepted nevertheless. */
 const odd: Fields = object({
   none: { type: 'object', additionalProperties: false },
   mixed: { type: 'string', 'x-kubernetes-int-or-string': true },
@@ -335,7 +335,7 @@ export const schemaMistakeCases: readonly ServerCase[] = [
   ...rootMistakes.map(mistakeCase),
   {
     id: 'server/definitions/odd-schemas',
-    rule: 'Taken all the same: additionalProperties false, a type beside int-or-string, null as a default, a negative size, logic about fields that are not there.',
+    rule: 'Accepted although unusual: additionalProperties false, a type next to int-or-string, null as a default, a negative size, logic about undeclared fields.',
     async run(place) {
       ok(await place.post('customresourcedefinitions', definitionIn(place, { spec: odd })), 201)
     },

@@ -1,5 +1,5 @@
 /**
- * Several versions of a kind: which are served, which is stored, which warn, and how an object looks in each.
+ * Several versions of a kind: served, stored and deprecated versions, and the object in each of them.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -28,7 +28,7 @@ function twoVersions(place: Place, more: { v1?: Fields; v2?: Fields } = {}): Pro
 const conversion: readonly ServerCase[] = [
   {
     id: 'server/definition-versions/convert-none',
-    rule: 'Without conversion an object in another version has the other apiVersion and is pruned by its schema; defaults come only from the stored version.',
+    rule: 'Without conversion an object in another version gets the other apiVersion and is pruned by its schema; defaults come only from the storage version.',
     async run(place) {
       const widgets = await twoVersions(place)
       const made = ok(await widgets.create('one', { spec: { a: 'x', old: 'y' } }), 201)
@@ -43,7 +43,7 @@ const conversion: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/write-other',
-    rule: 'What is written in another version is stored in the stored one: its schema prunes, already in the answer.',
+    rule: 'A write in another version is stored in the storage version: its schema prunes, in the response too.',
     async run(place) {
       const widgets = await twoVersions(place)
       assert.deepEqual(
@@ -56,7 +56,7 @@ const conversion: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/list-and-watch',
-    rule: 'Lists and watches have the version they were asked in.',
+    rule: 'Lists and watches use the requested version.',
     async run(place) {
       const widgets = await twoVersions(place)
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -79,7 +79,7 @@ const conversion: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/body-in-other-version',
-    rule: 'The body has the version of the URL.',
+    rule: 'The body must have the version of the URL.',
     async run(place) {
       const widgets = await twoVersions(place)
       expectStatus(await widgets.request('POST', undefined, { body: widgets.object('one', {}, 'v2') }), {
@@ -91,7 +91,7 @@ const conversion: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/generation-across',
-    rule: 'A write that changes nothing in the stored version changes nothing.',
+    rule: 'A write that changes nothing in the storage version is a no-op.',
     async run(place) {
       const widgets = await twoVersions(place)
       const made = ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -104,7 +104,7 @@ const conversion: readonly ServerCase[] = [
 const serving: readonly ServerCase[] = [
   {
     id: 'server/definition-versions/not-served',
-    rule: 'A version that is not served is not found; what is stored in it is served in the others.',
+    rule: 'A version that is not served is a 404; objects stored in it are served in the other versions.',
     async run(place) {
       const widgets = await defineCustom(place, { versions: [{ ...v1, served: false }, v2] })
       assert.equal((await widgets.get('one')).status, 404)
@@ -114,7 +114,7 @@ const serving: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/stop-serving',
-    rule: 'A version that is no longer served is gone from the resource and from discovery; its objects are not.',
+    rule: 'A version that is no longer served disappears from the resource and from discovery; its objects remain.',
     async run(place) {
       const widgets = await twoVersions(place, { v1: {}, v2: {} })
       ok(await widgets.create('one', { spec: { a: 'x' } }, { version: 'v2' }), 201)
@@ -143,7 +143,7 @@ const serving: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/preferred',
-    rule: 'The versions of a group go by their maturity, whatever is stored; the first is preferred.',
+    rule: 'The versions of a group are ordered by maturity, whatever is stored; the first is preferred.',
     async run(place) {
       const versions = ['v1alpha1', 'v2', 'v1', 'foo1', 'v10beta3', 'v1beta1'].map((name) => ({
         name,
@@ -167,7 +167,7 @@ const serving: readonly ServerCase[] = [
 const deprecation: readonly ServerCase[] = [
   {
     id: 'server/definition-versions/deprecated',
-    rule: 'Every request in a deprecated version is warned about, with the version to use instead.',
+    rule: 'Every request in a deprecated version returns a warning that names the version to use instead.',
     async run(place) {
       const widgets = await twoVersions(place, { v1: { deprecated: true } })
       const warning = `${widgets.group}/v1 Widget is deprecated; use ${widgets.group}/v2 Widget`
@@ -184,7 +184,7 @@ const deprecation: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/deprecated-alone',
-    rule: 'Without a newer version the warning names none; a warning of its own is told as it is.',
+    rule: 'Without a newer version the warning names none; a custom warning is returned unchanged.',
     async run(place) {
       const widgets = await twoVersions(place, {
         v1: { deprecated: true },
@@ -199,7 +199,7 @@ const deprecation: readonly ServerCase[] = [
 const storing: readonly ServerCase[] = [
   {
     id: 'server/definition-versions/stored-versions',
-    rule: 'A version that was ever stored is remembered, until somebody says in the status that nothing of it is left.',
+    rule: 'storedVersions lists every version that was ever stored, until a client removes it from the status.',
     async run(place) {
       const widgets = await twoVersions(place)
       await widgets.change(({ versions }) => {
@@ -230,7 +230,7 @@ const storing: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/status-says-stored',
-    rule: 'Which versions are stored is believed to who writes the status, except that none are.',
+    rule: 'A writer of the status can set storedVersions freely, but not to an empty list.',
     async run(place) {
       const widgets = await twoVersions(place)
       const say = async (storedVersions: readonly string[]): Promise<unknown> =>
@@ -246,7 +246,7 @@ const storing: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/move-storage',
-    rule: 'Objects stored before the stored version changed are read as ever, and stored anew when they are written, even without a change.',
+    rule: 'Objects in the old storage version stay readable; any write, even without a change, stores them in the new one.',
     async run(place) {
       const widgets = await twoVersions(place, { v2: schemaOf({ a: text }) })
       const made = ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -262,7 +262,7 @@ const storing: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/add',
-    rule: 'A version that is added is served at once for the objects that are there.',
+    rule: 'An added version immediately serves existing objects.',
     async run(place) {
       const widgets = await defineCustom(place, { versions: [v1] })
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
@@ -282,7 +282,7 @@ const storing: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-versions/owned-in-both',
-    rule: 'A watch in one version tells what was written in another.',
+    rule: 'A watch in one version sends events for writes in another.',
     async run(place) {
       const widgets = await twoVersions(place)
       const stream = await widgets.watch()

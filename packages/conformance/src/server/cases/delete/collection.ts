@@ -6,13 +6,13 @@ import { expectMatch, expectStatus, namesOf, ok } from '../../expect.ts'
 import { configMap } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-/** The ConfigMaps a, b and c; a and b are marked. */
+/** The ConfigMaps a, b and c; a and b have the label. */
 async function three(place: Place): Promise<void> {
   for (const name of ['a', 'b', 'c'])
     ok(await place.post('configmaps', configMap(name, name === 'c' ? {} : { metadata: { labels: { marked: 'yes' } } })))
 }
 
-/** Some servers put a ConfigMap of their own into every namespace. */
+/** Some servers create a ConfigMap in every namespace. */
 async function left(place: Place): Promise<string[]> {
   return namesOf(ok(await place.list('configmaps'))).filter((name) => name.length === 1)
 }
@@ -20,7 +20,7 @@ async function left(place: Place): Promise<string[]> {
 export const deleteCollectionCases: readonly ServerCase[] = [
   {
     id: 'server/delete-collection/selector',
-    rule: 'Only what the selector matches is deleted; the answer is the list of it.',
+    rule: 'Only objects that match the selector are deleted; the response lists them.',
     async run(place) {
       await three(place)
       const answer = ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked' } }), 200)
@@ -40,7 +40,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/field-selector',
-    rule: 'A field selector chooses too.',
+    rule: 'A field selector limits the deletion too.',
     async run(place) {
       await three(place)
       assert.deepEqual(
@@ -52,7 +52,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/nothing',
-    rule: 'A selector that matches nothing is a success with an empty list.',
+    rule: 'A selector that matches nothing succeeds with an empty list.',
     async run(place) {
       assert.deepEqual(
         ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked=never' } }), 200).items,
@@ -62,7 +62,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/finalizers',
-    rule: 'Objects with finalizers become terminating instead.',
+    rule: 'Objects with finalizers become terminating.',
     async run(place) {
       await three(place)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/judge'] } } }))
@@ -74,7 +74,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/policy',
-    rule: 'Options hold for every object, from the body or the query.',
+    rule: 'Options from the body or the query apply to every object.',
     async run(place) {
       await three(place)
       const body = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Orphan' }
@@ -88,7 +88,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/events',
-    rule: 'Every object is one DELETED event.',
+    rule: 'Every deleted object sends one DELETED event.',
     async run(place) {
       await three(place)
       const {
@@ -104,7 +104,7 @@ export const deleteCollectionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/delete-collection/limit',
-    rule: 'A limit bounds how many are deleted.',
+    rule: 'A limit bounds the number of deleted objects.',
     async run(place) {
       await three(place)
       ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked', limit: 1 } }), 200)

@@ -1,5 +1,5 @@
 /**
- * Deleting one object: what is answered, what is asked first, which finalizers are left behind.
+ * Deleting one object: responses, preconditions and deletion finalizers.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, isNewer, ok, warningsOf } from '../../expect.ts'
@@ -13,7 +13,7 @@ const options = { kind: 'DeleteOptions', apiVersion: 'v1' }
 const answers: readonly ServerCase[] = [
   {
     id: 'server/delete/status',
-    rule: 'A delete answers a Success whose details name the resource, the name and the uid.',
+    rule: 'A delete returns a Status of Success whose details contain the resource, the name and the uid.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       assert.deepEqual(ok(await place.delete('configmaps', 'a'), 200), {
@@ -28,7 +28,7 @@ const answers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/status-in-a-group',
-    rule: 'The details of a delete name the group.',
+    rule: 'The details of a delete contain the group.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
       expectMatch(ok(await place.delete('leases', 'a'), 200), {
@@ -39,7 +39,7 @@ const answers: readonly ServerCase[] = [
   },
   ...(['pods', 'serviceaccounts', 'services', 'persistentvolumeclaims'] as const).map((resource): ServerCase => ({
     id: `server/delete/object-${resource}`,
-    rule: `A delete of ${resource} answers the object that was deleted.`,
+    rule: `A delete of ${resource} returns the deleted object.`,
     async run(place) {
       const made = ok(await place.post(resource, sample(resource, 'a')))
       expectMatch(ok(await place.delete(resource, 'a'), 200), {
@@ -50,7 +50,7 @@ const answers: readonly ServerCase[] = [
   })),
   {
     id: 'server/delete/missing',
-    rule: 'A delete of what is not there is a 404.',
+    rule: 'A delete of a missing object is a 404.',
     async run(place) {
       expectStatus(await place.delete('configmaps', 'a'), {
         code: 404,
@@ -62,7 +62,7 @@ const answers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/again-new-uid',
-    rule: 'What is created again under a name is another object: new uid, newer resourceVersion.',
+    rule: 'An object created again under the same name has a new uid and a newer resourceVersion.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.delete('configmaps', 'a'))
@@ -76,7 +76,7 @@ const answers: readonly ServerCase[] = [
 const conditions: readonly ServerCase[] = [
   {
     id: 'server/delete/uid-precondition',
-    rule: 'A delete that names another uid is a conflict and deletes nothing; the right one deletes.',
+    rule: 'A delete with another uid is a conflict and deletes nothing; the right uid deletes.',
     async run(place) {
       const {
         metadata: { uid },
@@ -92,7 +92,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/version-precondition',
-    rule: 'A delete that names an old resourceVersion is a conflict and deletes nothing; the newest deletes.',
+    rule: 'A delete with an old resourceVersion is a conflict and deletes nothing; the newest deletes.',
     async run(place) {
       const {
         metadata: { resourceVersion: old },
@@ -113,7 +113,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/policy-and-orphan',
-    rule: 'propagationPolicy and orphanDependents exclude each other.',
+    rule: 'propagationPolicy and orphanDependents are mutually exclusive.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(
@@ -136,7 +136,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/unknown-policy',
-    rule: 'A propagationPolicy that does not exist is refused.',
+    rule: 'An unknown propagationPolicy is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Later' } }), {
@@ -148,7 +148,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/body-wins',
-    rule: 'With options in the body, those in the query do not count.',
+    rule: 'Options in the body override options in the query.',
     async run(place) {
       ok(await place.post('configmaps', held))
       const next = ok(
@@ -163,7 +163,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/options-types',
-    rule: "Options may be of the core group, of meta.k8s.io or of the resource's own group, or say nothing.",
+    rule: "DeleteOptions may be of the core group, of meta.k8s.io or of the resource's own group, or carry no type.",
     async run(place) {
       for (const apiVersion of ['v1', 'meta.k8s.io/v1', 'coordination.k8s.io/v1', undefined]) {
         ok(await place.post('leases', sample('leases', 'a')), 201)
@@ -178,7 +178,7 @@ const conditions: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/bad-options',
-    rule: 'A body that is no DeleteOptions is a bad request and deletes nothing.',
+    rule: 'A body that is not DeleteOptions is a bad request and deletes nothing.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.delete('configmaps', 'a', { body: '{"kind"' }), { code: 400, reason: 'BadRequest' })
@@ -194,7 +194,7 @@ const conditions: readonly ServerCase[] = [
 const finalizers: readonly ServerCase[] = [
   {
     id: 'server/delete/finalizer',
-    rule: 'An object with a finalizer stays: the delete answers it with a time of deletion and 0 seconds of grace.',
+    rule: 'An object with a finalizer stays: the delete returns it with a deletion timestamp and a grace period of 0.',
     async run(place) {
       const made = ok(await place.post('configmaps', held))
       const next = ok(await place.delete('configmaps', 'a'), 200)
@@ -214,7 +214,7 @@ const finalizers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/twice',
-    rule: 'The second delete of a terminating object changes nothing.',
+    rule: 'A second delete of a terminating object changes nothing.',
     async run(place) {
       ok(await place.post('configmaps', held))
       const first = ok(await place.delete('configmaps', 'a'), 200)
@@ -224,7 +224,7 @@ const finalizers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/last-finalizer-put',
-    rule: 'A replace that takes the last finalizer of a terminating object away answers it, and it is gone.',
+    rule: 'A replace that removes the last finalizer of a terminating object returns the object and deletes it.',
     async run(place) {
       ok(await place.post('configmaps', held))
       const next = ok(await place.delete('configmaps', 'a'), 200)
@@ -239,7 +239,7 @@ const finalizers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/last-finalizer-patch',
-    rule: 'A patch that takes the last of several finalizers away removes the object, not one before.',
+    rule: 'A terminating object with several finalizers goes away with the patch that removes the last one, not earlier.',
     async run(place) {
       ok(
         await place.post(
@@ -256,7 +256,7 @@ const finalizers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/no-new-finalizer',
-    rule: 'A terminating object gets no new finalizers.',
+    rule: 'A terminating object accepts no new finalizers.',
     async run(place) {
       ok(await place.post('configmaps', held))
       ok(await place.delete('configmaps', 'a'))
@@ -280,7 +280,7 @@ const finalizers: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/cannot-be-undone',
-    rule: 'A replace without the time of deletion does not bring a terminating object back.',
+    rule: 'A replace without the deletion timestamp does not undo a deletion.',
     async run(place) {
       ok(await place.post('configmaps', held))
       const next = ok(await place.delete('configmaps', 'a'))
@@ -314,8 +314,8 @@ const policies: readonly ServerCase[] = [
   ).map(([policy, left]): ServerCase => ({
     id: `server/delete/policy-${policy.toLowerCase()}`,
     rule: left
-      ? `${policy} deletion is written down as the finalizer \`${left[0]}\`.`
-      : 'Background deletion leaves no finalizer: the object is gone at once.',
+      ? `${policy} deletion is stored as the finalizer \`${left[0]}\`.`
+      : 'Background deletion adds no finalizer: the object is deleted immediately.',
     async run(place) {
       for (const how of [
         { query: { propagationPolicy: policy } },
@@ -331,7 +331,7 @@ const policies: readonly ServerCase[] = [
   })),
   {
     id: 'server/delete/orphan-dependents',
-    rule: 'orphanDependents=true is the old way to say Orphan; orphanDependents=false with a finalizer answers 202.',
+    rule: 'orphanDependents=true is the deprecated form of Orphan; orphanDependents=false on an object with a finalizer returns 202.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectMatch(
@@ -368,7 +368,7 @@ const policies: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/foreground-then-background',
-    rule: 'A Background delete of what waits for Foreground deletion removes it.',
+    rule: 'A Background delete of an object that waits for Foreground deletion removes it.',
     needs: ['still'],
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
@@ -380,7 +380,7 @@ const policies: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/policy-kept',
-    rule: 'A delete without a policy keeps the finalizer that the object already has.',
+    rule: 'A delete without a policy keeps the deletion finalizer that the object already has.',
     needs: ['still'],
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['orphan'] } })))
@@ -393,7 +393,7 @@ const policies: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/event-has-no-dependents',
-    rule: 'An Event is gone at once, whatever the policy.',
+    rule: 'An Event is deleted immediately, whatever the policy.',
     async run(place) {
       ok(await place.post('events', sample('events', 'a', { involvedObject: { namespace: place.namespace } })))
       expectMatch(ok(await place.delete('events', 'a', { query: { propagationPolicy: 'Foreground' } }), 200), {
@@ -405,7 +405,7 @@ const policies: readonly ServerCase[] = [
   },
   {
     id: 'server/delete/job-orphans',
-    rule: 'A Job deleted without a policy orphans its Pods, and a warning says so.',
+    rule: 'A Job deleted without a policy orphans its Pods, with a warning.',
     async run(place) {
       ok(await place.post('jobs', sample('jobs', 'a')))
       const answer = await place.delete('jobs', 'a')

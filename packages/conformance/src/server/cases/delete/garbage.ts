@@ -1,8 +1,8 @@
 /**
- * What becomes of objects whose owners go: collected, waited for, set free.
+ * Garbage collection of objects whose owners are deleted: background, foreground, orphan.
  *
- * Only a server with a garbage collector beside it can be asked. That something is *kept* is asked after something else,
- * which came later, was collected.
+ * The cases need a server with a garbage collector. A case checks that an object is *kept* after the collector has
+ * collected something newer.
  */
 import assert from 'node:assert/strict'
 import type { Answer, Loose } from '../../answer.ts'
@@ -14,7 +14,12 @@ import type { Place, ServerCase } from '../../target.ts'
 
 const needs = ['collector'] as const
 const hold = 'example.com/judge'
-const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
+const missingOwner = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name: 'nobody',
+  uid: '00000000-0000-4000-8000-000000000000',
+}
 
 interface Making {
   readonly resource?: ResourceName
@@ -72,9 +77,9 @@ async function ownersOf(place: Place, name: string): Promise<string[]> {
   return (ownerReferences as readonly { name: string }[]).map((owner) => owner.name)
 }
 
-/** When this is over, what came before has been looked at. */
+/** Afterwards the collector has processed everything created before. */
 async function fence(place: Place): Promise<void> {
-  await gone(place, await make(place, 'fence', { owners: [nobody] }))
+  await gone(place, await make(place, 'fence', { owners: [missingOwner] }))
 }
 
 function free(place: Place, name: string): Promise<Answer> {
@@ -87,12 +92,12 @@ const background: readonly ServerCase[] = [
     rule: 'An object whose only owner does not exist is collected.',
     needs,
     async run(place) {
-      await gone(place, await make(place, 'child', { owners: [nobody] }))
+      await gone(place, await make(place, 'child', { owners: [missingOwner] }))
     },
   },
   {
     id: 'server/garbage/owner-again',
-    rule: 'An owner that was deleted and made again under its name is another: children of the first are collected.',
+    rule: 'An owner that was deleted and recreated is a different owner: dependents of the first one are collected.',
     needs,
     async run(place) {
       const child = await make(place, 'child', { owners: [await make(place, 'owner')] })
@@ -104,7 +109,7 @@ const background: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/two-owners',
-    rule: 'An object with two owners loses the reference to the one that goes, and is collected when both are gone.',
+    rule: 'An object with two owners loses the reference to a deleted owner and is collected when both are gone.',
     needs,
     async run(place) {
       const child = await make(place, 'child', { owners: [await make(place, 'a'), await make(place, 'b')] })
@@ -121,7 +126,7 @@ const background: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/tree',
-    rule: 'In the background a whole tree goes, of whatever kinds.',
+    rule: 'Background deletion removes a whole tree of mixed kinds.',
     needs,
     async run(place) {
       const root = await make(place, 'root')
@@ -140,7 +145,7 @@ const background: readonly ServerCase[] = [
 const foreground: readonly ServerCase[] = [
   {
     id: 'server/garbage/foreground-waits',
-    rule: 'An owner that is deleted in the foreground stays until a blocking child is gone.',
+    rule: 'An owner deleted in the foreground stays until its blocking dependents are gone.',
     needs,
     async run(place) {
       const owner = await make(place, 'owner')
@@ -158,7 +163,7 @@ const foreground: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/foreground-does-not-wait',
-    rule: 'An owner that is deleted in the foreground does not wait for a child that does not block, and the child is deleted as well.',
+    rule: 'An owner deleted in the foreground does not wait for a non-blocking dependent, which is deleted as well.',
     needs,
     async run(place) {
       const owner = await make(place, 'owner')
@@ -173,7 +178,7 @@ const foreground: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/foreground-shared',
-    rule: 'A blocking child with another, living owner is kept, loses the reference to the one that goes, and does not hold it up.',
+    rule: 'A blocking dependent with another live owner is kept, loses the reference to the deleted owner and does not block it.',
     needs,
     async run(place) {
       const dying = await make(place, 'dying')
@@ -186,7 +191,7 @@ const foreground: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/foreground-tree',
-    rule: 'In the foreground a tree goes from the bottom: the root stays while anything below it is held.',
+    rule: 'Foreground deletion removes a tree bottom-up: the root stays while a finalizer holds anything below it.',
     needs,
     async run(place) {
       const root = await make(place, 'root')
@@ -205,7 +210,7 @@ const foreground: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/ring',
-    rule: 'A ring of owners that block each other is collected when one of them is deleted in the foreground.',
+    rule: 'A cycle of owners that block each other is collected when one of them is deleted in the foreground.',
     needs,
     async run(place) {
       const a = await make(place, 'a')
@@ -226,7 +231,7 @@ const foreground: readonly ServerCase[] = [
 const orphaned: readonly ServerCase[] = [
   {
     id: 'server/garbage/orphan',
-    rule: 'An owner that is deleted without its dependents goes; they lose the reference and stay.',
+    rule: 'An owner deleted with Orphan is removed; its dependents stay and lose the reference.',
     needs,
     async run(place) {
       const owner = await make(place, 'owner')
@@ -242,7 +247,7 @@ const orphaned: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/orphan-of-its-own',
-    rule: 'An object with an orphan finalizer of its own that has lost its owner is collected without its own dependents.',
+    rule: 'An object with the orphan finalizer that has lost its owner is collected without its own dependents.',
     needs,
     async run(place) {
       const child = await make(place, 'child', { owners: [await make(place, 'owner')], finalizers: ['orphan'] })
@@ -259,7 +264,7 @@ const orphaned: readonly ServerCase[] = [
 const wrong: readonly ServerCase[] = [
   {
     id: 'server/garbage/other-namespace',
-    rule: 'A child that names an owner in another namespace is collected, and a Warning OwnerRefInvalidNamespace says why.',
+    rule: 'A dependent with an owner in another namespace is collected, with a Warning event OwnerRefInvalidNamespace.',
     needs,
     async run(place) {
       const namespace = place.unique('other')
@@ -288,13 +293,13 @@ const wrong: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/cluster-wide-child',
-    rule: 'An object without a namespace is never collected for want of an owner that lives in one.',
+    rule: 'A cluster-scoped object with a namespaced owner is never collected.',
     needs,
     async run(place) {
       const owner = await make(place, 'owner')
       const names = [place.unique('real'), place.unique('unreal')]
       for (const [at, name] of names.entries())
-        await make(place, name, { resource: 'clusterroles', owners: [at === 0 ? owner : nobody] })
+        await make(place, name, { resource: 'clusterroles', owners: [at === 0 ? owner : missingOwner] })
       await fence(place)
       ok(await remove(place, 'owner', 'Background'))
       await fence(place)
@@ -304,11 +309,11 @@ const wrong: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/unknown-kind',
-    rule: 'A child whose owner is of a kind that the server does not have is kept.',
+    rule: 'A dependent whose owner has a kind that the server does not serve is kept.',
     needs,
     async run(place) {
       await make(place, 'child', {
-        owners: [{ apiVersion: `${place.namespace}.example.com/v1`, kind: 'Widget', name: 'x', uid: nobody.uid }],
+        owners: [{ apiVersion: `${place.namespace}.example.com/v1`, kind: 'Widget', name: 'x', uid: missingOwner.uid }],
       })
       await fence(place)
       expectMatch(ok(await place.get('configmaps', 'child'), 200), { metadata: { deletionTimestamp: undefined } })
@@ -316,7 +321,7 @@ const wrong: readonly ServerCase[] = [
   },
   {
     id: 'server/garbage/wrong-kind',
-    rule: 'A reference with the right uid and the wrong kind or name keeps nothing alive, and costs those that name the owner rightly nothing.',
+    rule: 'A reference with the right uid but a wrong kind or name does not keep an object; correct references to the same owner still work.',
     needs,
     async run(place) {
       const owner = await make(place, 'owner')
@@ -335,7 +340,7 @@ const wrong: readonly ServerCase[] = [
 const custom: readonly ServerCase[] = [
   {
     id: 'server/garbage/custom-kinds',
-    rule: 'Kinds that come later are followed: custom objects own and are owned like others.',
+    rule: 'The collector follows kinds that are added later: custom objects can be owners and dependents.',
     needs,
     async run(place) {
       const widgets = await defineCustom(place)
@@ -343,7 +348,7 @@ const custom: readonly ServerCase[] = [
       const child = await make(place, 'child', { owners: [owner] })
       ok(await widgets.create('below', { metadata: { ownerReferences: [referenceTo(child)] } }), 201)
       ok(await widgets.delete('owner'))
-      // Collectors may look for new kinds as seldom as every half minute, and be slow to try again.
+      // Collectors may look for new kinds only every 30 seconds, and retry slowly.
       await eventually(
         () => place.get('configmaps', 'child'),
         ({ status }) => status === 404,

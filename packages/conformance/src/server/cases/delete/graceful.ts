@@ -1,12 +1,12 @@
 /**
- * Pods are given time: a delete says when, and somebody else makes it happen.
+ * Graceful deletion of Pods: the delete sets a deadline, and the kubelet removes the Pod.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { laidOver, sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-/** A Pod that a node works on, as far as the server knows. */
+/** A scheduled Pod, as far as the server knows. */
 async function scheduled(place: Place, rest: Readonly<Record<string, unknown>> = {}): Promise<void> {
   ok(await place.post('pods', laidOver(sample('pods', 'a', { spec: { nodeName: 'judge' } }), rest)), 201)
 }
@@ -18,7 +18,7 @@ async function end(place: Place): Promise<void> {
 export const gracefulCases: readonly ServerCase[] = [
   {
     id: 'server/graceful/scheduled',
-    rule: 'A Pod on a node stays, with the time by which it must be gone: 30 seconds unless its spec says otherwise.',
+    rule: 'A scheduled Pod stays with a deletion deadline: 30 seconds unless its spec says otherwise.',
     needs: ['still'],
     async run(place) {
       await scheduled(place)
@@ -32,7 +32,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/from-spec',
-    rule: 'terminationGracePeriodSeconds of the spec is the default.',
+    rule: 'The default grace period is terminationGracePeriodSeconds of the spec.',
     needs: ['still'],
     async run(place) {
       await scheduled(place, { spec: { terminationGracePeriodSeconds: 7 } })
@@ -42,7 +42,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/from-options',
-    rule: 'gracePeriodSeconds of the request counts more.',
+    rule: 'gracePeriodSeconds of the request overrides the spec.',
     needs: ['still'],
     async run(place) {
       await scheduled(place)
@@ -66,7 +66,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/only-shorter',
-    rule: 'A second delete can make the time shorter, never longer.',
+    rule: 'A second delete can shorten the grace period, never extend it.',
     needs: ['still'],
     async run(place) {
       await scheduled(place)
@@ -85,7 +85,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/zero',
-    rule: 'gracePeriodSeconds=0 removes a Pod at once.',
+    rule: 'gracePeriodSeconds=0 removes a Pod immediately.',
     async run(place) {
       await scheduled(place)
       ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 0 } }), 200)
@@ -94,7 +94,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/unscheduled',
-    rule: 'A Pod that no node works on is gone at once.',
+    rule: 'An unscheduled Pod is removed immediately.',
     needs: ['still'],
     async run(place) {
       ok(await place.post('pods', sample('pods', 'a')))
@@ -104,7 +104,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/finished',
-    rule: 'A Pod that has finished is gone at once.',
+    rule: 'A finished Pod is removed immediately.',
     needs: ['still'],
     async run(place) {
       await scheduled(place)
@@ -115,7 +115,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/finalizer-removed-early',
-    rule: 'A terminating Pod whose finalizers are gone stays until its time is set to 0.',
+    rule: 'A terminating Pod without finalizers stays until its grace period is set to 0.',
     needs: ['still'],
     async run(place) {
       await scheduled(place, { metadata: { finalizers: ['example.com/judge'] } })
@@ -128,7 +128,7 @@ export const gracefulCases: readonly ServerCase[] = [
   },
   {
     id: 'server/graceful/finalizer-stays-at-zero',
-    rule: 'A Pod with a finalizer stays terminating also with gracePeriodSeconds=0.',
+    rule: 'A Pod with a finalizer stays terminating even with gracePeriodSeconds=0.',
     needs: ['still'],
     async run(place) {
       await scheduled(place, { metadata: { finalizers: ['example.com/judge'] } })

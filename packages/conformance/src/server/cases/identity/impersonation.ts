@@ -1,5 +1,5 @@
 /**
- * Speaking for somebody else, and finding out who one is.
+ * Impersonation and SelfSubjectReview.
  */
 import { Client } from '../../client.ts'
 import type { Answer } from '../../answer.ts'
@@ -29,7 +29,7 @@ async function expectUser(place: Place, headers: Headers, user: object): Promise
 export const impersonationCases: readonly ServerCase[] = [
   {
     id: 'server/impersonation/user',
-    rule: 'Who may speak for a user is that user, among all who were recognized.',
+    rule: 'An authorized caller can impersonate a user, who is in system:authenticated.',
     async run(place) {
       await expectUser(place, { 'impersonate-user': 'jane' }, { username: 'jane', groups: ['system:authenticated'] })
       await expectUser(
@@ -46,7 +46,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/impersonation/service-account',
-    rule: 'A service account is in its groups unless others are named.',
+    rule: 'An impersonated service account is in its default groups unless others are given.',
     async run(place) {
       const name = 'system:serviceaccount:shop:robot'
       await expectUser(
@@ -68,7 +68,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/impersonation/rights',
-    rule: 'Who speaks for somebody may do what that one may, and no more.',
+    rule: 'An impersonating caller has exactly the rights of the impersonated user.',
     async run(place) {
       expectStatus(await place.get('secrets', undefined, { headers: { 'impersonate-user': 'jane' } }), {
         code: 403,
@@ -94,7 +94,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/impersonation/without-a-name',
-    rule: 'Groups, a uid or extra without a name are refused; an empty name is none.',
+    rule: 'Groups, uid or extra without a user name are rejected; an empty name counts as no name.',
     async run(place) {
       expectStatus(await who(place.client, { 'impersonate-group': 'a', 'impersonate-uid': '3' }), {
         code: 400,
@@ -115,7 +115,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/impersonation/forbidden',
-    rule: 'Who may not speak for others is told so (178).',
+    rule: 'Impersonation without permission returns 403 (178).',
     needs: ['authentication'],
     async run(place) {
       ok(await place.post('serviceaccounts', { metadata: { name: 'robot' } }), 201)
@@ -140,7 +140,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/impersonation/granted',
-    rule: 'The right to impersonate certain users can be given, and holds for these alone.',
+    rule: 'The right to impersonate can be limited to certain users.',
     needs: ['authentication'],
     async run(place) {
       ok(await place.post('serviceaccounts', { metadata: { name: 'robot' } }), 201)
@@ -176,7 +176,7 @@ export const impersonationCases: readonly ServerCase[] = [
   },
 ]
 
-/** Permissions may take a moment to be in force elsewhere. */
+/** New permissions may take a moment to apply. */
 async function untilAllowed(caller: Client): Promise<void> {
   const { json } = await eventually(
     () => who(caller, { 'impersonate-user': 'jane' }),

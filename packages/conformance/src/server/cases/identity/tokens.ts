@@ -1,5 +1,5 @@
 /**
- * Tokens of service accounts: what is asked for, what they say, whom they are for, and when they are worth nothing.
+ * Service account tokens: requests, claims, audiences and invalidation.
  */
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
@@ -48,7 +48,7 @@ function request(
   })
 }
 
-/** A service account and a token of it. */
+/** A service account and a token for it. */
 async function tokenOf(place: Place, spec: Fields = {}): Promise<string> {
   await place.post('serviceaccounts', account)
   return String(ok(await request(place, spec), 201).status['token'])
@@ -64,7 +64,7 @@ async function review(place: Place, token: string, audiences?: readonly string[]
   return ok(await ask(place, { token, ...(audiences && { audiences }) }), 201).status
 }
 
-/** What was believed a moment ago may be believed a little longer. */
+/** A server may cache a valid token for a short time. */
 async function untilWorthless(place: Place, token: string): Promise<void> {
   await eventually(
     () => ask(place, { token }),
@@ -75,7 +75,7 @@ async function untilWorthless(place: Place, token: string): Promise<void> {
 const requests: readonly ServerCase[] = [
   {
     id: 'server/tokens/request',
-    rule: 'A TokenRequest is answered with a token for the service account, for an hour unless something else is asked for.',
+    rule: 'A TokenRequest returns a token for the service account, valid for one hour by default.',
     async run(place) {
       const {
         metadata: { uid },
@@ -97,7 +97,7 @@ const requests: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/audiences-and-life',
-    rule: 'A token is for the audiences and the time that were asked for.',
+    rule: 'A token has the requested audiences and lifetime.',
     async run(place) {
       const { claims } = read(await tokenOf(place, { audiences: ['vault', 'other'], expirationSeconds: 601 }))
       expectMatch(claims, { aud: ['vault', 'other'], exp: claims.iat + 601 })
@@ -122,7 +122,7 @@ const requests: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/names',
-    rule: 'Name, namespace and uid in a TokenRequest must be those of the service account.',
+    rule: 'Name, namespace and uid in a TokenRequest must match the service account.',
     async run(place) {
       ok(await place.post('serviceaccounts', account), 201)
       ok(await request(place, {}, { metadata: { name: 'robot', namespace: place.namespace } }), 201)
@@ -149,7 +149,7 @@ const requests: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/bound-refused',
-    rule: 'A token can hang on a Pod of the service account, a Secret or a Node that is there, and on nothing else.',
+    rule: 'A token can be bound only to an existing Secret, Node or Pod of the service account.',
     async run(place) {
       ok(await place.post('serviceaccounts', account), 201)
       const bound = (kind: string, rest: Fields = {}): Promise<Answer> =>
@@ -177,7 +177,7 @@ const requests: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/only-posted',
-    rule: 'A token can be asked for, and nothing else done with it.',
+    rule: 'A token can only be created.',
     async run(place) {
       ok(await place.post('serviceaccounts', account), 201)
       for (const method of ['GET', 'PUT', 'DELETE'])
@@ -192,7 +192,7 @@ const requests: readonly ServerCase[] = [
 const reviews: readonly ServerCase[] = [
   {
     id: 'server/tokens/review',
-    rule: 'A TokenReview says whose token it is, for the audiences it is for.',
+    rule: 'A TokenReview returns the user of a token and the audiences it is valid for.',
     async run(place) {
       const [own, vault] = [await tokenOf(place), await tokenOf(place, { audiences: ['vault', 'other'] })]
       const user = {
@@ -215,7 +215,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/review-unknown',
-    rule: 'A TokenReview of a token that nobody knows says so, and one without a token is refused.',
+    rule: 'A TokenReview of an unknown token says so, and one without a token is rejected.',
     async run(place) {
       expectMatch(await review(place, 'nobody-knows'), {
         authenticated: undefined,
@@ -232,7 +232,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/account-gone',
-    rule: 'A token is worth nothing once its service account is gone, also when another has its name.',
+    rule: 'A token is invalid after its service account is deleted, even if another one has its name.',
     async run(place) {
       const token = await tokenOf(place)
       ok(await place.delete('serviceaccounts', 'robot'))
@@ -243,7 +243,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/bound-object-gone',
-    rule: 'A token that hangs on an object is worth nothing without it.',
+    rule: 'A bound token is invalid after its object is deleted.',
     async run(place) {
       const {
         metadata: { uid },
@@ -256,7 +256,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/of-a-pod',
-    rule: 'A token of a pod says which pod it is from, and on which node that runs.',
+    rule: 'A token bound to a Pod names the Pod and its node.',
     async run(place) {
       ok(await place.post('serviceaccounts', account), 201)
       const pod = sample('pods', 'p') as { readonly spec: Fields }
@@ -282,7 +282,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/caller',
-    rule: 'Who calls with the token of a service account is that service account.',
+    rule: 'A request with a service account token is authenticated as that service account.',
     needs: ['authentication'],
     async run(place) {
       const caller = new Client(place.target.send, { headers: { authorization: `Bearer ${await tokenOf(place)}` } })
@@ -306,7 +306,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/for-others-only',
-    rule: 'Who calls with a token for others is turned away.',
+    rule: 'A token for other audiences is rejected.',
     needs: ['authentication'],
     async run(place) {
       const caller = new Client(place.target.send, {
@@ -317,7 +317,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/discovery',
-    rule: 'Whoever verifies tokens finds issuer and keys: the published key fits the signature.',
+    rule: 'Token verifiers can discover the issuer and its keys: the published key verifies the signature.',
     async run(place) {
       const { header, claims, text, signature } = read(await tokenOf(place))
       const discovery = await place.client.request('GET', '/.well-known/openid-configuration')

@@ -1,5 +1,5 @@
 /**
- * What the server fills in when a client says little.
+ * Defaulting of built-in kinds.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, ok } from '../../expect.ts'
@@ -23,7 +23,7 @@ const container = {
   imagePullPolicy: 'IfNotPresent',
 }
 
-/** A resource, what is sent beyond the smallest object, and what must be there afterwards. */
+/** A resource, the fields sent in addition to the smallest object, and the expected fields. */
 const filled: readonly (readonly [
   string,
   ResourceName,
@@ -262,7 +262,7 @@ const filled: readonly (readonly [
 
 const table = filled.map(([id, resource, sent, expected]): ServerCase => ({
   id: `server/defaults/${id}`,
-  rule: `What is left out of ${resource} gets its default (${id}).`,
+  rule: `Omitted fields of ${resource} get their defaults (${id}).`,
   async run(place) {
     const name = place.unique('a')
     const made = ok(await place.post(resource, sample(resource, name, sent)), 201)
@@ -274,7 +274,7 @@ const table = filled.map(([id, resource, sent, expected]): ServerCase => ({
 const more: readonly ServerCase[] = [
   {
     id: 'server/defaults/job-selector',
-    rule: 'A Job gets a selector of its own and labels that its Pods share.',
+    rule: 'A Job gets a generated selector and labels that its Pods share.',
     async run(place) {
       const made = ok(await place.post('jobs', sample('jobs', 'a')), 201)
       const labels = {
@@ -291,7 +291,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/defaults/service-address',
-    rule: 'Every Service gets a cluster IP of its own.',
+    rule: 'Every Service gets its own cluster IP.',
     async run(place) {
       const addresses = await Promise.all(
         ['a', 'b', 'c'].map(
@@ -335,7 +335,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/defaults/secret-string-data',
-    rule: 'stringData of a Secret becomes data in base64, wins over it, and is never given back.',
+    rule: 'stringData of a Secret is stored as base64 data, overrides existing keys and is never returned.',
     async run(place) {
       const made = ok(
         await place.post(
@@ -366,7 +366,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/defaults/explicit-wins',
-    rule: 'What is said is not overwritten, also when it is zero, false or empty.',
+    rule: 'A default never overrides an explicit value, even if it is zero, false or empty.',
     async run(place) {
       const made = ok(
         await place.post(
@@ -395,7 +395,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/defaults/on-update',
-    rule: 'A field that an update leaves out gets its default again.',
+    rule: 'A field that an update omits gets its default again.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a', { spec: { replicas: 7 } })))
       expectMatch(ok(await place.put('deployments', 'a', { body: sample('deployments', 'a') }), 200).spec, {
@@ -405,7 +405,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/defaults/null',
-    rule: 'A null is as good as nothing.',
+    rule: 'A null counts as an omitted field.',
     async run(place) {
       expectMatch(
         ok(

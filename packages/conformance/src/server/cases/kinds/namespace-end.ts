@@ -1,5 +1,5 @@
 /**
- * What becomes of namespaces where controllers look after them: what each one has from the start, and how it ends.
+ * Namespaces with controllers: the objects that each one has from the start, and the deletion.
  */
 import assert from 'node:assert/strict'
 import type { Loose } from '../../answer.ts'
@@ -18,7 +18,7 @@ function conditionOf({ status }: Loose, type: string): { status: string; reason:
   return conditions.find((one) => one.type === type)
 }
 
-/** The namespace of the case, once a condition of it is true. */
+/** The namespace of the case, once one of its conditions is true. */
 async function complains(place: Place, type: string): Promise<Loose> {
   return (
     await eventually(
@@ -38,7 +38,7 @@ async function isGone(place: Place): Promise<void> {
 export const namespaceEndCases: readonly ServerCase[] = [
   {
     id: 'server/namespaces/default-account',
-    rule: 'Every namespace has a ServiceAccount `default`, also after it was deleted.',
+    rule: 'Every namespace has a ServiceAccount `default`; if deleted, it is recreated.',
     needs,
     async run(place) {
       const { json } = await eventually(
@@ -54,7 +54,7 @@ export const namespaceEndCases: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/root-certificate',
-    rule: 'Every namespace has a ConfigMap `kube-root-ca.crt` with the authority of the server, also after it was changed or deleted.',
+    rule: 'Every namespace has a ConfigMap `kube-root-ca.crt` with the CA of the server; changes and deletions are reverted.',
     needs,
     async run(place) {
       const read = (): ReturnType<typeof place.get> => place.get('configmaps', 'kube-root-ca.crt')
@@ -70,7 +70,7 @@ export const namespaceEndCases: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/emptied',
-    rule: 'A deleted namespace is emptied, of custom objects too, and then it is gone.',
+    rule: 'Deleting a namespace deletes everything in it, custom objects too, and then the namespace.',
     needs,
     async run(place) {
       const widgets = await defineCustom(place)
@@ -85,7 +85,7 @@ export const namespaceEndCases: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/stuck',
-    rule: 'A namespace with something in it that a finalizer holds stays Terminating, and its conditions name both.',
+    rule: 'A namespace with an object held by a finalizer stays Terminating, and its conditions name both.',
     needs,
     async run(place) {
       const widgets = await defineCustom(place)
@@ -123,7 +123,7 @@ export const namespaceEndCases: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/pods-first',
-    rule: 'As long as a pod is left in a namespace that is deleted, nothing else in it is.',
+    rule: 'While a Pod remains in a terminating namespace, nothing else in it is deleted.',
     needs,
     async run(place) {
       ok(await place.post('pods', sample('pods', 'a', { metadata: { finalizers: [hold] } })), 201)

@@ -1,5 +1,5 @@
 /**
- * Namespaces, and the kinds that are seen through two doors: Events and Leases.
+ * Namespaces, Leases, and Events, which are served in two groups.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -11,7 +11,7 @@ const nameLabel = 'kubernetes.io/metadata.name'
 const living: readonly ServerCase[] = [
   {
     id: 'server/namespaces/created',
-    rule: 'A new namespace is Active, has the finalizer `kubernetes` in its spec and a label with its name, whatever was sent.',
+    rule: 'A new namespace is Active, has the finalizer `kubernetes` in its spec and a label with its name, whatever the client sends.',
     async run(place) {
       const name = place.unique('a')
       const made = ok(
@@ -33,7 +33,7 @@ const living: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/label-stays',
-    rule: 'The label with the name cannot be taken away or changed.',
+    rule: 'The label with the name cannot be removed or changed.',
     async run(place) {
       const name = place.unique('a')
       ok(await place.post('namespaces', sample('namespaces', name)))
@@ -67,7 +67,7 @@ const living: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/own-finalizer',
-    rule: "Finalizers of the client's own are kept beside the server's.",
+    rule: "Finalizers that the client sets are kept next to the server's.",
     async run(place) {
       const name = place.unique('a')
       const made = ok(
@@ -84,7 +84,7 @@ const living: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/status',
-    rule: 'The status of a namespace can be written through its own path.',
+    rule: 'The status of a namespace can be written through its status path.',
     async run(place) {
       const name = place.unique('a')
       ok(await place.post('namespaces', sample('namespaces', name)))
@@ -99,7 +99,7 @@ const living: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/there-from-the-start',
-    rule: 'default, kube-system, kube-public and kube-node-lease are there.',
+    rule: 'default, kube-system, kube-public and kube-node-lease always exist.',
     async run(place) {
       for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease'])
         expectMatch(ok(await place.get('namespaces', name), 200).metadata, { labels: { [nameLabel]: name } })
@@ -110,7 +110,7 @@ const living: readonly ServerCase[] = [
 const dying: readonly ServerCase[] = [
   {
     id: 'server/namespaces/delete',
-    rule: 'A delete answers the namespace, now Terminating, with a time of deletion and no grace; a second one the same.',
+    rule: 'A delete returns the namespace as Terminating, with a deletion timestamp and no grace period; a second delete returns the same.',
     async run(place) {
       const name = place.unique('a')
       ok(
@@ -132,7 +132,7 @@ const dying: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/terminating',
-    rule: 'Nothing can be created in a terminating namespace, and the refusal says why; what is there can change and go.',
+    rule: 'Creates in a terminating namespace are rejected with the reason; existing objects can be changed and deleted.',
     needs: ['still'],
     async run(place) {
       const name = place.unique('a')
@@ -169,7 +169,7 @@ const dying: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/finalized',
-    rule: 'A terminating namespace whose last finalizer is taken away is gone.',
+    rule: 'A terminating namespace is removed with its last finalizer.',
     needs: ['still'],
     async run(place) {
       const name = place.unique('a')
@@ -204,7 +204,7 @@ const dying: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/uid-precondition',
-    rule: 'A delete of a namespace that names another uid is a conflict.',
+    rule: 'A delete of a namespace with another uid is a conflict.',
     async run(place) {
       const {
         metadata: { uid },
@@ -229,7 +229,7 @@ const dying: readonly ServerCase[] = [
   },
   {
     id: 'server/namespaces/writes-to-missing',
-    rule: 'In a namespace that does not exist, a replace, a patch and a delete are a 404 about the object or the namespace.',
+    rule: 'In a missing namespace, a replace, a patch and a delete are a 404 about the object or the namespace.',
     async run(place) {
       const path = '/api/v1/namespaces/judge-nowhere/configmaps/a'
       for (const answer of [
@@ -250,7 +250,7 @@ const dying: readonly ServerCase[] = [
 const events: readonly ServerCase[] = [
   {
     id: 'server/events/two-groups',
-    rule: 'An Event made in the core group is seen in events.k8s.io, with its fields under the other names.',
+    rule: 'An Event created in the core group is readable in events.k8s.io, with its fields under the new names.',
     async run(place) {
       const path = `/apis/events.k8s.io/v1/namespaces/${place.namespace}/events`
       const made = ok(
@@ -283,7 +283,7 @@ const events: readonly ServerCase[] = [
   },
   {
     id: 'server/events/two-groups-back',
-    rule: 'An Event made in events.k8s.io is seen in the core group.',
+    rule: 'An Event created in events.k8s.io is readable in the core group.',
     async run(place) {
       const path = `/apis/events.k8s.io/v1/namespaces/${place.namespace}/events`
       const body = {
@@ -320,7 +320,7 @@ const events: readonly ServerCase[] = [
   },
   {
     id: 'server/events/watch-other-group',
-    rule: 'A watch in one group hears of what is made in the other.',
+    rule: 'A watch in one group sends the events of objects created through the other.',
     async run(place) {
       const stream = await place.client.watch(`/apis/events.k8s.io/v1/namespaces/${place.namespace}/events`)
       ok(await place.post('events', sample('events', 'a', { involvedObject: { namespace: place.namespace } })))
@@ -332,7 +332,7 @@ const events: readonly ServerCase[] = [
   },
   {
     id: 'server/events/new-group-is-strict',
-    rule: 'events.k8s.io wants what the core group does not: a time and a type, then controller, instance, action and reason.',
+    rule: 'events.k8s.io requires fields that the core group does not: eventTime and type, then controller, instance, action and reason.',
     async run(place) {
       const path = `/apis/events.k8s.io/v1/namespaces/${place.namespace}/events`
       const missing = async (rest: object): Promise<string[]> => {
@@ -359,7 +359,7 @@ const events: readonly ServerCase[] = [
   },
   {
     id: 'server/leases/election',
-    rule: 'A Lease can be taken and renewed: times keep their microseconds, and who comes too late gets a conflict.',
+    rule: 'A Lease can be acquired and renewed: times keep their microseconds, and a late writer gets a conflict.',
     async run(place) {
       const renewTime = '2020-01-01T00:00:00.000001Z'
       const made = ok(

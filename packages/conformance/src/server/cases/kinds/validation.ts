@@ -1,5 +1,5 @@
 /**
- * What the server refuses about the content of an object, with all reasons at once; and what cannot change any more.
+ * Validation of built-in kinds, with all causes in one response, and immutable fields.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -13,7 +13,7 @@ const required = 'FieldValueRequired'
 const invalid = 'FieldValueInvalid'
 const unsupported = 'FieldValueNotSupported'
 
-/** A resource, what is wrong, and every cause: reason, field, message. */
+/** A resource, the invalid fields, and every cause: reason, field, message. */
 const refused: readonly (readonly [string, ResourceName, Fields, readonly (readonly [string, string, string])[]])[] = [
   ['pod-no-containers', 'pods', { spec: { containers: undefined } }, [[required, 'spec.containers', 'Required value']]],
   [
@@ -176,16 +176,16 @@ const refused: readonly (readonly [string, ResourceName, Fields, readonly (reado
 
 const contents = refused.map(([id, resource, wrong, causes]): ServerCase => ({
   id: `server/validation/${id}`,
-  rule: `A bad object of ${resource} is refused with every cause (${id}).`,
+  rule: `An invalid object of ${resource} is rejected with every cause (${id}).`,
   async run(place) {
     const group = groupOf(resource)
-    const told = causes.map(([, field, message]) => `${field}: ${message}`)
+    const texts = causes.map(([, field, message]) => `${field}: ${message}`)
     const body = { ...sample(resource, 'a', wrong) }
     for (const [key, value] of Object.entries(wrong)) if (value === undefined) Reflect.deleteProperty(body, key)
     expectStatus(await place.post(resource, body), {
       code: 422,
       reason: 'Invalid',
-      message: `${kindOf(resource)}${group && `.${group}`} "a" is invalid: ${told.length === 1 ? told[0] : `[${told.join(', ')}]`}`,
+      message: `${kindOf(resource)}${group && `.${group}`} "a" is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
       details: {
         name: 'a',
         kind: kindOf(resource),
@@ -196,7 +196,7 @@ const contents = refused.map(([id, resource, wrong, causes]): ServerCase => ({
   },
 }))
 
-/** A resource, what is there, the change, and the field that cannot change; undefined when it can. */
+/** A resource, the stored fields, the change, and the immutable field; undefined if the change is allowed. */
 const frozen: readonly (readonly [string, ResourceName, Fields, Fields, string | undefined])[] = [
   ['config-map-data', 'configmaps', { immutable: true, data: { k: '1' } }, { data: { k: '2' } }, 'data'],
   ['config-map-thaw', 'configmaps', { immutable: true }, { immutable: false }, 'immutable'],
@@ -263,8 +263,8 @@ const changes = frozen.map(([id, resource, first, change, field]): ServerCase =>
   id: `server/immutable/${id}`,
   rule:
     field === undefined
-      ? `Of ${resource}, this may change later (${id}).`
-      : `Of ${resource}, \`${field}\` cannot change this way (${id}).`,
+      ? `An update of ${resource} can change this field (${id}).`
+      : `An update of ${resource} cannot change \`${field}\` like this (${id}).`,
   async run(place) {
     const made = ok(await place.post(resource, sample(resource, 'a', first)), 201)
     const answer = await place.put(resource, 'a', { body: laidOver(made, change) })
@@ -288,7 +288,7 @@ const changes = frozen.map(([id, resource, first, change, field]): ServerCase =>
 const exactly: readonly ServerCase[] = [
   {
     id: 'server/immutable/messages',
-    rule: 'The messages about what cannot change.',
+    rule: 'Updates of immutable fields are rejected with the messages of Kubernetes.',
     async run(place) {
       ok(await place.post('configmaps', sample('configmaps', 'a', { immutable: true, data: { k: '1' } })))
       expectStatus(await place.patch('configmaps', 'a', { body: { data: { k: '2' } } }), {

@@ -1,5 +1,5 @@
 /**
- * What roles allow, and how a refusal reads.
+ * What roles allow, and the text of a 403.
  */
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import type { ServerCase } from '../../target.ts'
@@ -9,7 +9,7 @@ import { Person, rbac } from './person.ts'
 export const permissionCases: readonly ServerCase[] = [
   {
     id: 'server/permission/refusal',
-    rule: 'Who may not is told what, in which group and where, and nothing about what exists.',
+    rule: 'A 403 names the verb, the resource, the group and the scope, and reveals nothing about what exists.',
     async run(place) {
       const ann = new Person(place)
       const user = `User "${ann.name}"`
@@ -50,7 +50,7 @@ export const permissionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/names-and-lists',
-    rule: 'A rule for names does not allow a list, but one whose selector names one of them (174).',
+    rule: 'A rule with resourceNames allows a list only with a field selector on one of the names (174).',
     async run(place) {
       const ann = new Person(place)
       for (const name of ['a', 'b']) ok(await place.post('configmaps', { metadata: { name } }), 201)
@@ -77,7 +77,7 @@ export const permissionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/parts',
-    rule: 'A star before a slash is that part of every resource, and not the resource (175).',
+    rule: '`*/part` matches that subresource of every resource, and not the resource itself (175).',
     async run(place) {
       const ann = new Person(place)
       await ann.may({ verbs: ['get'], apiGroups: ['apps'], resources: ['*/scale'] })
@@ -92,7 +92,7 @@ export const permissionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/creating-writes',
-    rule: 'A write that would create what is not there needs the right to create.',
+    rule: 'A write that would create a missing object needs the create verb.',
     async run(place) {
       const ann = new Person(place)
       await ann.may({
@@ -129,7 +129,7 @@ export const permissionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/scope',
-    rule: 'A right inside a namespace is none outside, and the path of one scope does not lead into another.',
+    rule: 'Rights in a namespace do not apply outside it, and a path of one scope does not lead into another.',
     async run(place) {
       const ann = new Person(place)
       await ann.may({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] })
@@ -144,7 +144,7 @@ export const permissionCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/missing-role',
-    rule: 'A binding to a role that is not there is named in the refusal.',
+    rule: 'A 403 names bindings whose role is missing.',
     async run(place) {
       const ann = new Person(place)
       await ann.may({ verbs: ['get'], apiGroups: [''], resources: ['secrets'] })

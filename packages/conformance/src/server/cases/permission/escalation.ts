@@ -1,5 +1,5 @@
 /**
- * Nobody gives what they do not have (176).
+ * Users cannot grant rights that they do not have (176).
  */
 import { expectStatus, ok } from '../../expect.ts'
 import type { Place, ServerCase } from '../../target.ts'
@@ -10,7 +10,7 @@ const group = 'rbac.authorization.k8s.io'
 const reading = { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'] }
 const secrets = { verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets'] }
 
-/** Somebody who may write roles and bindings in the namespace, and read ConfigMaps. */
+/** A user with rights to write roles and bindings in the namespace, and to read ConfigMaps. */
 async function writer(place: Place): Promise<{ ann: Person; roles: string; bindings: string }> {
   const ann = new Person(place)
   await ann.may(
@@ -32,7 +32,7 @@ function binding(name: string, role: string, user: string): object {
 export const escalationCases: readonly ServerCase[] = [
   {
     id: 'server/permission/escalation-role',
-    rule: 'Who writes a role must hold its rules; what is missing is listed.',
+    rule: 'Writing a role requires all of its rules; the error lists the missing ones.',
     async run(place) {
       const { ann, roles } = await writer(place)
       ok(await ann.request('POST', roles, { body: { metadata: { name: 'mine' }, rules: [reading] } }), 201)
@@ -73,7 +73,7 @@ export const escalationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/escalation-binding',
-    rule: 'Who gives a role must hold its rules or may bind it; a role that is not there cannot be given.',
+    rule: 'Binding a role requires all of its rules or the bind verb; a missing role cannot be bound.',
     async run(place) {
       const { ann, bindings } = await writer(place)
       const role = place.unique('secrets')
@@ -97,7 +97,7 @@ export const escalationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/escalation-escalate',
-    rule: 'The right to escalate lifts the check for roles, in its namespace.',
+    rule: 'The escalate verb lifts the check for roles, in its namespace.',
     async run(place) {
       const { ann, roles } = await writer(place)
       await ann.may({ verbs: ['escalate'], apiGroups: [group], resources: ['roles'] })
@@ -106,7 +106,7 @@ export const escalationCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/escalation-end-of-life',
-    rule: 'A write that only changes finalizers or owners gives nothing; one that changes labels is checked.',
+    rule: 'A write that changes only finalizers or owner references is not checked for escalation; one that changes labels is.',
     async run(place) {
       const { ann, roles } = await writer(place)
       ok(

@@ -1,5 +1,5 @@
 /**
- * Somebody with few rights, for cases about permission: the judge speaks for them.
+ * A user with few rights, for authorization cases: requests impersonate the user.
  */
 import type { Answer } from '../../answer.ts'
 import type { AskOptions } from '../../client.ts'
@@ -33,7 +33,7 @@ export class Person {
     })
   }
 
-  /** Gives rules in the namespace of the case. */
+  /** Grants rules in the namespace of the case. */
   async may(...rules: readonly Rule[]): Promise<void> {
     const { client, namespace } = this.#place
     const name = `for-${this.name}-${++given}`
@@ -52,7 +52,7 @@ export class Person {
     await this.#untilHeld(rules.at(-1))
   }
 
-  /** Permissions may take a moment to be in force. */
+  /** New permissions may take a moment to apply. */
   async #untilHeld(rule: Rule | undefined): Promise<void> {
     const [verb = '', group = '', resource = '', name = ''] = [
       rule?.verbs[0],

@@ -1,5 +1,5 @@
 /**
- * Asking what somebody may do (179 and around).
+ * Access reviews (179 and related).
  */
 import type { Answer } from '../../answer.ts'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -13,7 +13,7 @@ function self(place: Place, body: object): Promise<Answer> {
   return place.client.request('POST', `${reviews}/selfsubjectaccessreviews`, { body })
 }
 
-/** Metadata holds what the server noted about who wrote it, so only the end is told. */
+/** Metadata contains managedFields, so only the end is compared. */
 function isInvalid(answer: Answer, message: string | RegExp): void {
   const text = typeof message === 'string' ? `.authorization.k8s.io "" is invalid: ${message}` : message
   expectStatus(answer, {
@@ -27,7 +27,7 @@ function isInvalid(answer: Answer, message: string | RegExp): void {
 export const reviewCases: readonly ServerCase[] = [
   {
     id: 'server/permission/reviews-self',
-    rule: 'Everybody may ask about themselves, and is told which binding allows it.',
+    rule: 'Every user can review their own access; the reason names the binding that allows it.',
     async run(place) {
       const ann = new Person(place)
       const ask = async (attributes: object): Promise<unknown> =>
@@ -55,7 +55,7 @@ export const reviewCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/reviews-others',
-    rule: 'Who may ask about others names a user or a group; not everybody may.',
+    rule: 'A review of another subject needs a user or a group, and permission.',
     async run(place) {
       const ask = (spec: object): Promise<Answer> =>
         place.client.request('POST', `${reviews}/subjectaccessreviews`, { body: { spec } })
@@ -81,7 +81,7 @@ export const reviewCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/reviews-one-question',
-    rule: 'A review asks about a resource or about a path, and has no metadata.',
+    rule: 'A review is about either a resource or a path, and has no metadata.',
     async run(place) {
       isInvalid(
         await self(place, { spec: {} }),
@@ -128,7 +128,7 @@ export const reviewCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/reviews-selectors',
-    rule: 'Selectors of a review are checked; requirements that are not understood are ignored, and that is said.',
+    rule: 'Selectors of a review are checked; invalid requirements are ignored and reported.',
     async run(place) {
       const ask = (attributes: object): Promise<Answer> =>
         self(place, { spec: { resourceAttributes: { ...getPods, ...attributes } } })
@@ -172,7 +172,7 @@ export const reviewCases: readonly ServerCase[] = [
   },
   {
     id: 'server/permission/reviews-rules',
-    rule: 'The list of what one may do is for a namespace, which must be named (179).',
+    rule: 'A SelfSubjectRulesReview is for one namespace, which must be given (179).',
     async run(place) {
       const ann = new Person(place)
       await ann.may({ verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['a'] })

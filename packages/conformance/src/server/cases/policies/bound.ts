@@ -1,8 +1,8 @@
 /**
- * Policies for one case: bound to the case's own namespace, and in force when the case goes on.
+ * Policies for one case: bound to the namespace of the case, and active before the case continues.
  *
- * A server may take a moment to obey what was written. The last policy of each kind is a fence that says so itself:
- * once it is obeyed, so are those that were written before it.
+ * A server may take a moment to activate a policy. The last policy of each kind is a fence that can be observed:
+ * once it is active, so are the policies written before it.
  */
 import { eventually } from '../../custom.ts'
 import { ok } from '../../expect.ts'
@@ -10,10 +10,10 @@ import { sample } from '../../samples.ts'
 import type { Fields } from '../../samples.ts'
 import type { Place } from '../../target.ts'
 
-/** One policy with its bindings; what is left out is about ConfigMaps being made or changed. */
+/** One policy with its bindings; by default it matches creates and updates of ConfigMaps. */
 interface Bound {
   readonly spec: Fields
-  /** By suffix of the name; one that denies unless said otherwise. */
+  /** By suffix of the name; denies by default. */
   readonly bindings?: Readonly<Record<string, Fields>>
 }
 
@@ -21,15 +21,15 @@ const about = (resource: string): Fields => ({
   resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: [resource] }],
 })
 const configMaps = about('configmaps')
-/** Cases leave these alone. */
+/** Cases do not change these. */
 const fenced = about('podtemplates')
 
-/** Who is in the namespace of the case. */
+/** Matches the namespace of the case. */
 function here(place: Place): Fields {
   return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': place.namespace } } }
 }
 
-/** Puts validating policies in force, by suffix of their names. */
+/** Activates validating policies, by suffix of their names. */
 export async function validating(place: Place, policies: Readonly<Record<string, Bound>>): Promise<void> {
   for (const [suffix, { spec, bindings = { b: {} } }] of Object.entries(policies)) {
     await bind(place, ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'], {
@@ -50,7 +50,7 @@ export async function validating(place: Place, policies: Readonly<Record<string,
   )
 }
 
-/** Puts mutating policies in force, by suffix of their names. */
+/** Activates mutating policies, by suffix of their names. */
 export async function mutating(place: Place, policies: Readonly<Record<string, Bound>>): Promise<void> {
   const common = { matchConstraints: configMaps, reinvocationPolicy: 'Never', failurePolicy: 'Fail' }
   for (const [suffix, { spec, bindings = { b: {} } }] of Object.entries(policies)) {

@@ -1,5 +1,5 @@
 /**
- * Which writes a policy is about: rules, names, selectors, conditions, other versions of the same objects.
+ * Which writes a policy matches: rules, names, selectors, conditions, equivalent versions.
  */
 import { defineCustom } from '../../custom.ts'
 import { expectStatus, ok } from '../../expect.ts'
@@ -20,7 +20,7 @@ const never = [{ expression: 'false' }]
 export const policyMatchCases: readonly ServerCase[] = [
   {
     id: 'server/policies/rules',
-    rule: 'A policy is about the operations, groups and resources of its rules; `*` is about every resource and about no subresource.',
+    rule: 'A policy matches the operations, groups and resources of its rules; `*` matches every resource and no subresource.',
     async run(place) {
       const matchConstraints = { resourceRules: [rule(['secrets']), rule(['configmaps'], { operations: ['UPDATE'] })] }
       await validating(place, { a: { spec: { matchConstraints, validations: never } } })
@@ -32,7 +32,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/wildcard',
-    rule: 'Rules with `*` for everything are about everything in the namespaces of the binding.',
+    rule: 'Rules with `*` everywhere match everything in the namespaces of the binding.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
@@ -50,9 +50,9 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/excluded',
-    rule: 'Excluded rules take away from the others.',
+    rule: 'Excluded rules override matching rules.',
     async run(place) {
-      // What is in no namespace is in everybody's: other cases make such things too.
+      // Cluster-scoped objects are shared: other cases create them too.
       const matchConstraints = {
         resourceRules: [rule(['*'], { scope: 'Namespaced' })],
         excludeResourceRules: [rule(['secrets', 'podtemplates']), rule(['configmaps'], { resourceNames: ['free'] })],
@@ -65,7 +65,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/resource-names',
-    rule: 'A rule may be about objects of certain names.',
+    rule: 'A rule can be limited to object names.',
     async run(place) {
       await validating(place, {
         a: {
@@ -81,7 +81,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/object-selector',
-    rule: 'A selector on objects looks at the new object and at the old: taking a label away does not escape.',
+    rule: 'An object selector checks the new and the old object: removing a label does not bypass the policy.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [rule(['configmaps'])],
@@ -101,7 +101,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/binding-narrows',
-    rule: 'A binding narrows what its policy is about, and never widens it.',
+    rule: 'A binding narrows the match of its policy and never widens it.',
     async run(place) {
       const matchConstraints = { resourceRules: [rule(['configmaps', 'secrets'])] }
       const matchResources = { resourceRules: [rule(['secrets', 'serviceaccounts'])] }
@@ -115,7 +115,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/namespaces',
-    rule: 'A Namespace counts as being in itself: the selector looks at the labels it would have.',
+    rule: 'A Namespace counts as being in itself: the selector checks the labels it would have.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [rule(['namespaces'])],
@@ -154,7 +154,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/conditions',
-    rule: 'Conditions decide whether a policy is asked: one that is false wins over one that fails, and a failure counts by the failure policy.',
+    rule: 'Match conditions decide whether a policy runs: a false one wins over a failing one, and a failure follows the failure policy.',
     async run(place) {
       const matchConditions = [
         { name: 'fails', expression: 'object.data.missing == "x"' },
@@ -184,7 +184,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/equivalent',
-    rule: 'A policy about one version of an object is asked about the others too, and sees the version it is about; with the match policy Exact it is not.',
+    rule: 'A policy for one version also matches the others and gets its own version; with the match policy Exact it does not.',
     async run(place) {
       const autoscalers = {
         apiGroups: ['autoscaling'],
@@ -217,7 +217,7 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/custom-versions',
-    rule: 'A policy about one version of a custom object sees objects of the other version as its own.',
+    rule: 'A policy for one version of a custom object gets objects of the other version converted to its own.',
     async run(place) {
       const versions = [
         { name: 'v1', served: true, storage: true },
@@ -252,14 +252,14 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/own-kinds',
-    rule: 'Policies are never asked about policies and their bindings, nor about webhook configurations.',
+    rule: 'Policies never match policies, their bindings or webhook configurations.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [
           { apiGroups: ['admissionregistration.k8s.io'], apiVersions: ['*'], operations: ['*'], resources: ['*'] },
         ],
       }
-      // In force for everybody: what it is about must never be refused.
+      // Active for every case: it must never reject what it matches.
       await validating(place, {
         a: {
           spec: { matchConstraints, validations: never },

@@ -1,5 +1,5 @@
 /**
- * MutatingAdmissionPolicy: what expressions make of an object before it is judged.
+ * MutatingAdmissionPolicy: how expressions change an object before validation.
  */
 import assert from 'node:assert/strict'
 import type { Answer } from '../../answer.ts'
@@ -24,7 +24,7 @@ const rules = (
   }: { group?: string; version?: string; operations?: readonly string[] } = {},
 ): Fields => ({ resourceRules: [{ apiGroups: [group], apiVersions: [version], operations, resources: [resource] }] })
 
-/** A server may take a while to know new kinds well enough for its policies. */
+/** A server may take a while to make a new kind available to its policies. */
 function served(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(ask, ({ status, text }) => status !== 503 && !text.includes('failed to find resource'))
 }
@@ -37,7 +37,7 @@ function failed(place: Place, message: string): Parameters<typeof expectStatus>[
 const changing: readonly ServerCase[] = [
   {
     id: 'server/mutating-policies/overlay',
-    rule: 'An apply configuration is laid over the object: maps by key, lists of containers by name.',
+    rule: 'An apply configuration is merged into the object: maps by key, lists of containers by name.',
     async run(place) {
       const mutations = [
         overlay(
@@ -70,7 +70,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/patch',
-    rule: 'A JSON patch changes the object step by step; keys can be escaped.',
+    rule: 'A JSON patch is applied operation by operation; keys can be escaped.',
     async run(place) {
       const mutations = [
         patch(
@@ -88,7 +88,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/patch-test',
-    rule: 'A JSON patch whose test fails is left out, and the object passes.',
+    rule: 'A JSON patch with a failing test is skipped, and the object is admitted.',
     async run(place) {
       const mutations = [
         patch(
@@ -102,7 +102,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/values',
-    rule: 'A patch may set values of every type, and parts of objects.',
+    rule: 'A patch can set values of every type, and parts of objects.',
     async run(place) {
       const widgets = await defineCustom(place)
       const mutations = [
@@ -126,7 +126,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/before-judgement',
-    rule: 'What policies make of an object is completed and judged like anything else, and validating policies see it.',
+    rule: 'The result of policies is defaulted and validated like any object, and validating policies see it.',
     async run(place) {
       const mutations = [overlay('Object{data: {"made": "by policy"}}')]
       await mutating(place, {
@@ -153,7 +153,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/update',
-    rule: 'Policies see what an update or an apply would make, with the old object beside it, and their changes are written.',
+    rule: 'For an update or an apply, policies see the result and the old object, and their changes are stored.',
     async run(place) {
       const mutations = [overlay('Object{data: {"seen": oldObject == null ? "new" : string(oldObject.data.n)}}')]
       await mutating(place, {
@@ -174,7 +174,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/chain',
-    rule: 'Mutations of a policy follow each other, and each sees what the one before made; variables are computed anew.',
+    rule: 'The mutations of a policy run in order, each on the result of the previous one; variables are evaluated again.',
     async run(place) {
       const variables = [{ name: 'n', expression: 'int(object.data.n)' }]
       const mutations = [
@@ -191,7 +191,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/reinvocation',
-    rule: 'A policy that wants it is asked a second time after something changed, by itself too; others are asked once.',
+    rule: 'A policy with reinvocationPolicy IfNeeded runs again after a change, its own included; other policies run once.',
     async run(place) {
       const count = (key: string): Fields =>
         overlay(`Object{data: {"${key}": has(object.data.${key}) ? string(int(object.data.${key}) + 1) : "1"}}`)
@@ -207,7 +207,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/params',
-    rule: 'Parameters are there for mutations, and a policy with several is asked once for each.',
+    rule: 'Mutations can use parameters, and a policy with several runs once for each.',
     async run(place) {
       const widgets = await defineCustom(place)
       const kind = { apiVersion: `${widgets.group}/v1`, kind: 'Widget' }
@@ -242,7 +242,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/equivalent',
-    rule: 'A policy about another version of a custom object changes it as well.',
+    rule: 'A policy for another version of a custom object changes it too.',
     async run(place) {
       const widgets = await defineCustom(place, {
         versions: [
@@ -271,13 +271,13 @@ const failing: readonly ServerCase[] = [
     [
       [
         'misplaced',
-        'Parts whose names do not say where they are',
+        'Types whose names do not match their position',
         'Object{data: Object.spec{}}',
         'type mismatch: unexpected type name "Object.spec", expected "Object.data", which matches field name path from root Object type',
       ],
       [
         'undeclared',
-        'Fields that the kind does not have',
+        'Unknown fields',
         'Object{nothing: 1}',
         'error applying patch: failed to convert patch object to typed object: .nothing: field not declared in schema',
       ],
@@ -289,14 +289,14 @@ const failing: readonly ServerCase[] = [
       ],
       [
         'error',
-        'Expressions that cannot be evaluated',
+        'Expressions that fail to evaluate',
         'Object{data: {"a": string(object.none)}}',
         'expression \'Object{data: {"a": string(object.none)}}\' resulted in error: no such key: none',
       ],
     ] as const
   ).map(([name, what, expression, message]): ServerCase => ({
     id: `server/mutating-policies/${name}`,
-    rule: `${what} in an apply configuration refuse the object with 403.`,
+    rule: `${what} in an apply configuration reject the object with 403.`,
     async run(place) {
       await mutating(place, {
         a: {
@@ -312,7 +312,7 @@ const failing: readonly ServerCase[] = [
   })),
   {
     id: 'server/mutating-policies/atomic',
-    rule: 'A list that is one piece may not be touched by an apply configuration.',
+    rule: 'An apply configuration cannot change an atomic list.',
     async run(place) {
       await mutating(place, {
         a: {
@@ -335,7 +335,7 @@ const failing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/patch-fails',
-    rule: 'A JSON patch that does not fit the object refuses it, unless failures are ignored.',
+    rule: 'A JSON patch that does not apply rejects the object, unless failures are ignored.',
     async run(place) {
       const matchConditions = [{ name: 'n', expression: 'object.metadata.name == "a"' }]
       await mutating(place, {
@@ -365,7 +365,7 @@ const failing: readonly ServerCase[] = [
   },
   {
     id: 'server/mutating-policies/patch-unknown',
-    rule: 'A JSON patch that adds what a built-in kind does not have is an error of the server.',
+    rule: 'A JSON patch that adds an unknown field to a built-in kind is an internal error.',
     async run(place) {
       await mutating(place, {
         a: {

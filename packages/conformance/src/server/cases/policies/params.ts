@@ -1,6 +1,6 @@
 /**
- * Parameters of policies: objects that a binding names, by name or by labels. They are custom objects here, so that each
- * case has a kind of its own.
+ * Parameters of policies: objects selected by a binding, by name or by labels. They are custom objects, so that each
+ * case has its own kind.
  */
 import type { Answer } from '../../answer.ts'
 import { defineCustom, eventually } from '../../custom.ts'
@@ -17,7 +17,7 @@ const subject = (name: string, count: number): Fields => configMap(name, { data:
 const strictly = { objectSelector: { matchLabels: { strict: 'yes' } } }
 const strict = configMap('strict', { metadata: { labels: { strict: 'yes' } } })
 
-/** A policy that limits how much data there may be, by its parameter. */
+/** A policy that limits the number of data keys by its parameter. */
 function limited({ group }: Custom): Fields {
   return {
     paramKind: { apiVersion: `${group}/v1`, kind: 'Widget' },
@@ -41,7 +41,7 @@ async function limits(
   )
 }
 
-/** A server may take a while to know a new kind well enough for its policies. */
+/** A server may take a while to make a new kind available to its policies. */
 function post(place: Place, body: Fields): Promise<Answer> {
   return eventually(
     () => place.post('configmaps', body),
@@ -52,7 +52,7 @@ function post(place: Place, body: Fields): Promise<Answer> {
 export const policyParamCases: readonly ServerCase[] = [
   {
     id: 'server/policies/param-by-name',
-    rule: 'A parameter by name is read from the namespace of the object, and what it says is in force.',
+    rule: 'A parameter by name is read from the namespace of the object, and its current value applies.',
     async run(place) {
       const widgets = await defineCustom(place)
       await limits(widgets, 'limits', { max: 2 })
@@ -68,7 +68,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-elsewhere',
-    rule: 'A binding may name the namespace of its parameter.',
+    rule: 'A binding can set the namespace of its parameter.',
     async run(place) {
       const [widgets, namespace] = [await defineCustom(place), place.unique('other')]
       ok(await place.post('namespaces', { metadata: { name: namespace } }), 201)
@@ -85,7 +85,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-by-label',
-    rule: 'Parameters by labels all have to be satisfied.',
+    rule: 'With a label selector, an object must satisfy every matching parameter.',
     async run(place) {
       const widgets = await defineCustom(place)
       await limits(widgets, 'wide', { max: 5, labels: { role: 'limits' } })
@@ -105,7 +105,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-missing',
-    rule: 'A parameter that is not there refuses or lets pass, as the binding says.',
+    rule: 'A missing parameter denies or allows, as the binding says.',
     async run(place) {
       const widgets = await defineCustom(place)
       await validating(place, {
@@ -129,7 +129,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-unwanted',
-    rule: 'Without a paramRef the parameters of a policy are null; without a paramKind a paramRef counts for nothing.',
+    rule: 'Without a paramRef, params is null; without a paramKind, a paramRef is ignored.',
     async run(place) {
       const widgets = await defineCustom(place)
       await validating(place, {
@@ -144,7 +144,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-kind-unknown',
-    rule: 'A kind of parameters that is not served is a mistake of the policy, which refuses what it is about.',
+    rule: 'A paramKind that is not served is a configuration error: the policy rejects everything it matches.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
@@ -168,7 +168,7 @@ export const policyParamCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/param-cluster-wide',
-    rule: 'Parameters may be of cluster scope; then a namespace for them is a mistake.',
+    rule: 'Parameters can be cluster-scoped; a namespace for them is then an error.',
     async run(place) {
       const widgets = await defineCustom(place, { scope: 'Cluster' })
       await limits(widgets, 'limits', { max: 1, namespace: '' })

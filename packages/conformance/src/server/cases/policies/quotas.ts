@@ -1,5 +1,5 @@
 /**
- * ResourceQuotas as far as the server itself keeps them: new objects are charged to what the status says.
+ * ResourceQuota enforcement in the server: new objects are charged to the status.
  */
 import assert from 'node:assert/strict'
 import { defineCustom, eventually } from '../../custom.ts'
@@ -8,7 +8,7 @@ import { configMap, sample } from '../../samples.ts'
 import type { Fields } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-/** A quota that somebody has counted for: these are used, and so many there may be. */
+/** A quota with a filled status: used and hard counts. */
 async function counted(place: Place, name: string, { hard, used }: { hard: Fields; used: Fields }): Promise<void> {
   ok(
     await place.post(
@@ -23,7 +23,7 @@ async function counted(place: Place, name: string, { hard, used }: { hard: Field
 const usedOf = async (place: Place, name: string): Promise<unknown> =>
   ok(await place.get('resourcequotas', name)).status['used']
 
-/** A server may take a moment to hear of a quota: asks, without writing, until it is kept. */
+/** A server may take a moment to notice a quota: sends dry runs until it is enforced. */
 async function kept(place: Place, text: RegExp): Promise<void> {
   await eventually(
     () => place.post('configmaps', configMap('probe'), { query: { dryRun: 'All' } }),
@@ -35,7 +35,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/charged',
     needs: ['still'],
-    rule: 'A new object is charged to the quota, under its long name and its short one.',
+    rule: 'A new object is charged to the quota, under its long and its short resource name.',
     async run(place) {
       await counted(place, 'q', {
         hard: { 'count/configmaps': '5', configmaps: '6', secrets: '1' },
@@ -59,7 +59,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/exceeded',
     needs: ['still'],
-    rule: 'What would be one too many is refused with 403 and a text that says all numbers; other kinds are not.',
+    rule: 'An object above the limit is rejected with 403 and a message with all numbers; other kinds are not.',
     async run(place) {
       await counted(place, 'q', {
         hard: { 'count/configmaps': '2', configmaps: '2' },
@@ -80,7 +80,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/dry-run',
     needs: ['still'],
-    rule: 'A dry run is refused like a real one, and charged nothing.',
+    rule: 'A dry run is rejected like a real request and charges nothing.',
     async run(place) {
       await counted(place, 'q', { hard: { configmaps: '1' }, used: { configmaps: '0' } })
       ok(await place.post('configmaps', configMap('a'), { query: { dryRun: 'All' } }), 201)
@@ -90,7 +90,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/uncounted',
     needs: ['still'],
-    rule: 'A quota for which nobody has counted yet limits nothing; one with limits and no counts refuses.',
+    rule: 'A quota without status limits nothing; one with limits and no counts in its status rejects.',
     async run(place) {
       ok(
         await place.post(
@@ -113,7 +113,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/races',
     needs: ['still'],
-    rule: 'However many race, no more than the limit succeed.',
+    rule: 'With concurrent creates, no more than the limit succeed.',
     async run(place) {
       await counted(place, 'q', { hard: { 'count/configmaps': '3' }, used: { 'count/configmaps': '3' } })
       await kept(place, /exceeded/)
@@ -158,7 +158,7 @@ export const quotaCases: readonly ServerCase[] = [
   {
     id: 'server/quotas/several',
     needs: ['still'],
-    rule: 'An object has to fit into every quota that counts it.',
+    rule: 'An object must fit into every quota that counts it.',
     async run(place) {
       await counted(place, 'wide', { hard: { configmaps: '9' }, used: { configmaps: '0' } })
       await counted(place, 'narrow', { hard: { 'count/configmaps': '1' }, used: { 'count/configmaps': '1' } })

@@ -1,5 +1,5 @@
 /**
- * ValidatingAdmissionPolicy: what expressions see, what they refuse, and in which words.
+ * ValidatingAdmissionPolicy: the variables of expressions, rejections, and their messages.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
@@ -7,7 +7,7 @@ import { configMap, sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 import { validating } from './bound.ts'
 
-/** What a refusal says, by the suffix of the policy. */
+/** The message of a rejection, by the suffix of the policy. */
 function denied(place: Place, suffix: string, message: string): string {
   return `ValidatingAdmissionPolicy '${place.unique(suffix)}' with binding '${place.unique(`${suffix}-b`)}' denied request: ${message}`
 }
@@ -15,7 +15,7 @@ function denied(place: Place, suffix: string, message: string): string {
 const refusing: readonly ServerCase[] = [
   {
     id: 'server/policies/denied',
-    rule: 'An object for which an expression is false is refused with 422 Invalid; the expression is the message.',
+    rule: 'An object for which an expression is false is rejected with 422 Invalid; the expression is the message.',
     async run(place) {
       await validating(place, { a: { spec: { validations: [{ expression: ' size(object.data) < 2 ' }] } } })
       ok(await place.post('configmaps', configMap('one', { data: { a: '1' } })), 201)
@@ -30,7 +30,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/messages',
-    rule: 'A message takes the place of the expression, and a message that is computed the place of both, unless it is empty, long, of several lines, or cannot be computed.',
+    rule: 'A message replaces the expression, and a computed message replaces both, unless it is empty, too long, has several lines or fails to evaluate.',
     async run(place) {
       const validations = [
         { expression: 'object.metadata.name != "plain"', message: ' keep out ' },
@@ -74,7 +74,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/reasons',
-    rule: 'A validation may say why: Forbidden is 403, RequestEntityTooLarge is 413.',
+    rule: 'A validation can set a reason: Forbidden is 403, RequestEntityTooLarge is 413.',
     async run(place) {
       await validating(place, {
         a: {
@@ -92,7 +92,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/errors',
-    rule: 'An expression that cannot be evaluated refuses the object, with the expression and the error.',
+    rule: 'An expression that fails to evaluate rejects the object, with the expression and the error.',
     async run(place) {
       await validating(place, { a: { spec: { validations: [{ expression: 'object.data.missing == "x"' }] } } })
       const message = denied(
@@ -109,7 +109,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/errors-ignored',
-    rule: 'With the failure policy Ignore an expression that cannot be evaluated lets the object pass; one that is false does not.',
+    rule: 'With the failure policy Ignore, an expression that fails to evaluate admits the object; a false one does not.',
     async run(place) {
       await validating(place, {
         a: {
@@ -128,7 +128,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/budget',
-    rule: 'Expressions that cost too much refuse the object.',
+    rule: 'Expressions that exceed the cost budget reject the object.',
     async run(place) {
       const costly =
         '[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, [0,1,2,3,4,5,6,7,8,9].all(e, [0,1,2,3,4,5,6,7,8,9].all(f, a + b + c + d + e + f >= 0))))))'
@@ -144,7 +144,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/generated-name',
-    rule: 'A refusal of an object whose name is generated names the name it was given.',
+    rule: 'The rejection of an object with a generated name contains the generated name.',
     async run(place) {
       await validating(place, {
         a: { spec: { validations: [{ expression: 'object.metadata.generateName != "web-"' }] } },
@@ -160,7 +160,7 @@ const refusing: readonly ServerCase[] = [
 const acting: readonly ServerCase[] = [
   {
     id: 'server/policies/warn',
-    rule: 'A binding that warns lets the object pass with a warning.',
+    rule: 'A binding with the action Warn admits the object with a warning.',
     async run(place) {
       await validating(place, {
         a: {
@@ -177,7 +177,7 @@ const acting: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/audit',
-    rule: 'A binding that only notes lets the object pass without a word.',
+    rule: 'A binding with only the action Audit admits the object without a warning.',
     async run(place) {
       await validating(place, {
         a: {
@@ -192,7 +192,7 @@ const acting: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/warn-and-deny',
-    rule: 'One binding may warn where another of the same policy denies.',
+    rule: 'One binding can warn where another binding of the same policy denies.',
     async run(place) {
       await validating(place, {
         a: {
@@ -207,7 +207,7 @@ const acting: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/annotation-error',
-    rule: 'A note that cannot be computed refuses the object even where the binding only warns.',
+    rule: 'An audit annotation that fails to evaluate rejects the object even if the binding only warns.',
     async run(place) {
       await validating(place, {
         a: {
@@ -223,7 +223,7 @@ const acting: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/dry-run',
-    rule: 'A dry run is judged as well, and the request says that it is one.',
+    rule: 'Policies apply to dry runs, and the request says that it is one.',
     async run(place) {
       await validating(place, { a: { spec: { validations: [{ expression: 'request.dryRun' }] } } })
       ok(await place.post('configmaps', configMap('a'), { query: { dryRun: 'All' } }), 201)
@@ -235,7 +235,7 @@ const acting: readonly ServerCase[] = [
 const seeing: readonly ServerCase[] = [
   {
     id: 'server/policies/update',
-    rule: 'An update shows the old object; an object that is made has none, and null is what it is then.',
+    rule: 'On update, oldObject is the old object; on create it is null.',
     async run(place) {
       await validating(place, {
         a: {
@@ -258,7 +258,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/delete',
-    rule: 'A deletion shows the old object and no new one; collections are asked about one by one.',
+    rule: 'On delete, oldObject is the deleted object and object is null; a collection is evaluated object by object.',
     async run(place) {
       const matchConstraints = {
         resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
@@ -283,7 +283,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/request',
-    rule: 'The request says what is done, to what, by whom; the namespace is there with its labels.',
+    rule: 'The request contains the operation, the resource and the user; namespaceObject has the labels of the namespace.',
     async run(place) {
       const validations = [
         'request.operation == "CREATE" && request.kind.kind == "ConfigMap" && request.kind.group == "" && request.resource.resource == "configmaps" && request.resource.version == "v1"',
@@ -301,7 +301,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/variables',
-    rule: 'Variables are computed when they are used, may use those before them, and one that fails is an error only where it is used.',
+    rule: 'Variables are evaluated on use and can use earlier ones; a failing variable is an error only where it is used.',
     async run(place) {
       const variables = [
         { name: 'keys', expression: 'object.data.map(k, k)' },
@@ -332,7 +332,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/authorizer',
-    rule: 'Expressions may ask what the caller, or a service account, is allowed to do.',
+    rule: 'Expressions can check the rights of the caller or of a service account.',
     async run(place) {
       const validations = [
         {
@@ -354,7 +354,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/status',
-    rule: 'A subresource is guarded by rules that name it, and by no others.',
+    rule: 'A subresource is matched only by rules that name it.',
     async run(place) {
       const rule = {
         apiGroups: ['apps'],
@@ -380,7 +380,7 @@ const seeing: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/scale',
-    rule: 'A policy on the scale of an object sees a Scale.',
+    rule: 'A policy on the scale of an object gets a Scale.',
     async run(place) {
       const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['*/scale'] }
       await validating(place, {

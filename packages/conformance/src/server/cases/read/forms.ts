@@ -1,5 +1,5 @@
 /**
- * The forms an answer can take: the object, its metadata only, a table; and how they are asked for.
+ * The representations of a response: the object, its metadata only, a table; and how a client requests them.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -23,7 +23,7 @@ interface Table {
 const metadataOnly: readonly ServerCase[] = [
   {
     id: 'server/forms/metadata-of-one',
-    rule: 'PartialObjectMetadata of an object is its metadata and nothing else.',
+    rule: 'PartialObjectMetadata of an object contains only its metadata.',
     async run(place) {
       const made = ok(
         await place.post('configmaps', configMap('a', { data: { k: 'v' }, metadata: { labels: { l: '1' } } })),
@@ -39,7 +39,7 @@ const metadataOnly: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/metadata-of-list',
-    rule: "PartialObjectMetadataList of a list has the list's metadata and that of every item, each with its kind.",
+    rule: 'PartialObjectMetadataList contains the metadata of the list and of every item, each item with its kind.',
     async run(place) {
       for (const name of ['a', 'b']) ok(await place.post('leases', sample('leases', name)))
       const list = ok(await place.list('leases', { limit: 1 }, { accept: as('PartialObjectMetadataList') }), 200)
@@ -60,7 +60,7 @@ const metadataOnly: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/metadata-mismatch',
-    rule: 'PartialObjectMetadata of a list, and PartialObjectMetadataList of an object, are refused with 406.',
+    rule: 'PartialObjectMetadata for a list, and PartialObjectMetadataList for an object, are rejected with 406.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.list('configmaps', {}, { accept: as('PartialObjectMetadata') }), {
@@ -77,7 +77,7 @@ const metadataOnly: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/metadata-of-writes',
-    rule: 'Writes can answer metadata only too.',
+    rule: 'Writes can return only metadata too.',
     async run(place) {
       const accept = as('PartialObjectMetadata')
       expectMatch(ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } }), { accept }), 201), {
@@ -99,7 +99,7 @@ const metadataOnly: readonly ServerCase[] = [
 const tables: readonly ServerCase[] = [
   {
     id: 'server/forms/table-of-list',
-    rule: 'A Table of a list has columns, a row for each object, and the metadata of each object beside its row.',
+    rule: 'A Table of a list has columns, one row per object and the metadata of each object in its row.',
     async run(place) {
       for (const name of ['a', 'b'])
         ok(await place.post('configmaps', configMap(name, { data: { k: 'v' }, metadata: { labels: { mine: '1' } } })))
@@ -136,7 +136,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-objects',
-    rule: 'includeObject says what stands beside a row: the Metadata, the whole Object or None.',
+    rule: 'includeObject selects what each row carries: the Metadata, the whole Object or None.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a', { spec: { holderIdentity: 'x' } })))
       const objectOf = async (includeObject: string): Promise<unknown> =>
@@ -152,7 +152,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-bad-include',
-    rule: 'Another includeObject is a bad request.',
+    rule: 'An unknown includeObject is a bad request.',
     async run(place) {
       expectStatus(await place.list('leases', { includeObject: 'Some' }, { accept: as('Table') }), {
         code: 400,
@@ -162,7 +162,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-v1beta1',
-    rule: 'A Table may be asked for as v1beta1.',
+    rule: 'A Table can be requested as v1beta1.',
     async run(place) {
       expectMatch(ok(await place.list('leases', {}, { accept: as('Table', { version: 'v1beta1' }) }), 200), {
         kind: 'Table',
@@ -172,7 +172,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-empty',
-    rule: 'A Table of nothing has columns and no rows.',
+    rule: 'A Table of an empty list has columns and no rows.',
     async run(place) {
       const table = ok(await place.list('leases', {}, { accept: as('Table') }), 200) as unknown as Table
       assert.deepEqual(table.rows, [])
@@ -197,7 +197,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-yaml',
-    rule: 'A Table may be YAML, but not protobuf.',
+    rule: 'A Table can be returned as YAML, but not as protobuf.',
     async run(place) {
       const answer = await place.list('leases', {}, { accept: as('Table', { type: 'application/yaml' }) })
       assert.equal(answer.status, 200)
@@ -210,7 +210,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-of-review',
-    rule: 'What has no metadata worth a row, such as an access review, cannot be a Table.',
+    rule: 'Types that are never listed, such as access reviews, cannot be returned as a Table.',
     async run(place) {
       const body = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } }
       expectStatus(
@@ -228,7 +228,7 @@ const tables: readonly ServerCase[] = [
   },
   {
     id: 'server/forms/table-of-delete',
-    rule: 'A Status is never made a Table.',
+    rule: 'A Status is never converted to a Table.',
     async run(place) {
       expectStatus(await place.get('configmaps', 'none', { accept: as('Table') }), { code: 404, reason: 'NotFound' })
       ok(await place.post('configmaps', configMap('a')))
@@ -240,7 +240,7 @@ const tables: readonly ServerCase[] = [
   },
 ]
 
-/** Accept header, and what the answer is; a number means that it is refused. */
+/** Accept header and expected representation; a number is the expected error code. */
 const negotiation: readonly (readonly [string, string | undefined, string | number])[] = [
   ['none', undefined, 'json'],
   ['any', '*/*', 'json'],
@@ -261,7 +261,7 @@ const negotiation: readonly (readonly [string, string | undefined, string | numb
 
 const accepting = negotiation.map(([id, accept, form]): ServerCase => ({
   id: `server/accept/${id}`,
-  rule: `${accept === undefined ? 'Without an Accept header' : `With \`Accept: ${accept}\``} the answer is ${typeof form === 'number' ? 'a 406 in JSON' : form === 'table' ? 'a Table' : `the object in ${form.toUpperCase()}`}.`,
+  rule: `${accept === undefined ? 'Without an Accept header' : `With \`Accept: ${accept}\``} the response is ${typeof form === 'number' ? 'a 406 in JSON' : form === 'table' ? 'a Table' : `the object in ${form.toUpperCase()}`}.`,
   async run(place) {
     ok(await place.post('configmaps', configMap('a')))
     const answer = await place.get('configmaps', 'a', accept === undefined ? {} : { accept })

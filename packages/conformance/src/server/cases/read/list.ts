@@ -1,5 +1,5 @@
 /**
- * Reading one object and lists: shape, order, labels, fields.
+ * Reading one object and lists: structure, order, label and field selectors.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, namesOf, ok, warningsOf } from '../../expect.ts'
@@ -21,7 +21,7 @@ async function four(place: Place): Promise<void> {
 const shape: readonly ServerCase[] = [
   {
     id: 'server/get/missing',
-    rule: 'What is not there is a 404 that names it.',
+    rule: 'A missing object is a 404 that names it.',
     async run(place) {
       assert.deepEqual(expectStatus(await place.get('configmaps', 'none'), { code: 404 }), {
         kind: 'Status',
@@ -66,7 +66,7 @@ const shape: readonly ServerCase[] = [
   },
   {
     id: 'server/list/order',
-    rule: 'A list is in the order of names.',
+    rule: 'A list is ordered by name.',
     async run(place) {
       for (const name of ['b', 'a-1', 'a', 'a.1', 'c0', 'c']) ok(await place.post('leases', sample('leases', name)))
       assert.deepEqual(namesOf(ok(await place.list('leases'))), ['a', 'a-1', 'a.1', 'b', 'c', 'c0'])
@@ -74,7 +74,7 @@ const shape: readonly ServerCase[] = [
   },
   {
     id: 'server/list/all-namespaces',
-    rule: 'A list without a namespace spans all of them, ordered by `namespace/name` as text.',
+    rule: 'A list without a namespace spans all namespaces, ordered by `namespace/name` as text.',
     async run(place) {
       const other = place.unique('0')
       ok(await place.post('namespaces', sample('namespaces', other)))
@@ -109,7 +109,7 @@ const shape: readonly ServerCase[] = [
   },
   {
     id: 'server/list/deprecated',
-    rule: 'Whoever uses a resource that is on its way out is warned.',
+    rule: 'Requests to a deprecated resource return a warning.',
     async run(place) {
       const answer = await place.list('endpoints')
       ok(answer, 200)
@@ -120,7 +120,7 @@ const shape: readonly ServerCase[] = [
   },
   {
     id: 'server/list/sees-own-writes',
-    rule: 'A list right after a write sees it.',
+    rule: 'A list immediately after a write contains it.',
     async run(place) {
       for (let index = 0; index < 10; index++) {
         const made = ok(await place.post('leases', sample('leases', `a${index}`)))
@@ -132,7 +132,7 @@ const shape: readonly ServerCase[] = [
   },
 ]
 
-/** A label selector, and what of a to d it matches. */
+/** A label selector, and the objects of a to d that it matches. */
 const selections: readonly (readonly [string, string, string])[] = [
   ['equal', 'app=x', 'a'],
   ['double-equal', 'app==x', 'a'],
@@ -152,7 +152,7 @@ const selections: readonly (readonly [string, string, string])[] = [
 
 const labelSelectors = selections.map(([id, labelSelector, matches]): ServerCase => ({
   id: `server/list/labels-${id}`,
-  rule: `The label selector \`${labelSelector}\` matches ${matches === '' ? 'nothing' : 'what it should'}${id.startsWith('not') ? ', also objects without the label' : ''}.`,
+  rule: `The label selector \`${labelSelector}\` matches ${matches === '' ? 'nothing' : 'the right objects'}${id.startsWith('not') ? ', also those without the label' : ''}.`,
   async run(place) {
     await four(place)
     assert.equal(namesOf(ok(await place.list('leases', { labelSelector }))).join(' '), matches)
@@ -162,7 +162,7 @@ const labelSelectors = selections.map(([id, labelSelector, matches]): ServerCase
 const badSelectors: readonly ServerCase[] = [
   {
     id: 'server/list/labels-unreadable',
-    rule: 'A label selector that cannot be read is a bad request.',
+    rule: 'A malformed label selector is a bad request.',
     async run(place) {
       for (const labelSelector of ['a in (', '=x', 'a b', 'a=b c', 'size>x'])
         expectStatus(await place.list('leases', { labelSelector }), { code: 400, reason: 'BadRequest' })
@@ -174,7 +174,7 @@ const badSelectors: readonly ServerCase[] = [
   },
   {
     id: 'server/list/fields-unreadable',
-    rule: 'A field selector that cannot be read is a bad request.',
+    rule: 'A malformed field selector is a bad request.',
     async run(place) {
       expectStatus(await place.list('leases', { fieldSelector: 'metadata.name' }), {
         code: 400,
@@ -185,7 +185,7 @@ const badSelectors: readonly ServerCase[] = [
   },
   {
     id: 'server/list/fields-unsupported',
-    rule: 'A field that cannot be selected by is a bad request that names it.',
+    rule: 'An unsupported field selector is a bad request that names the field.',
     async run(place) {
       expectStatus(await place.list('leases', { fieldSelector: 'spec.holderIdentity=x' }), {
         code: 400,
@@ -204,7 +204,7 @@ const badSelectors: readonly ServerCase[] = [
 const fieldSelectors: readonly ServerCase[] = [
   {
     id: 'server/list/fields-metadata',
-    rule: 'Every kind can be selected by name and namespace, with =, == and !=.',
+    rule: 'Every kind supports field selectors on name and namespace, with =, == and !=.',
     async run(place) {
       await four(place)
       const list = async (fieldSelector: string): Promise<string> =>
@@ -258,7 +258,7 @@ const fieldSelectors: readonly ServerCase[] = [
   },
   {
     id: 'server/list/fields-event',
-    rule: 'Events can be selected by the object they are about, and by reason and type.',
+    rule: 'Events can be selected by involved object, reason and type.',
     async run(place) {
       const about = (name: string): Readonly<Record<string, unknown>> =>
         sample('events', name, {

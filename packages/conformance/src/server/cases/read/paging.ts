@@ -1,5 +1,5 @@
 /**
- * limit and continue: one state of the world, told in pieces.
+ * limit and continue: one snapshot, returned in pages.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, namesOf, ok } from '../../expect.ts'
@@ -18,19 +18,19 @@ async function five(place: Place): Promise<void> {
 
 /** All pages, each as its names, read to the end. */
 async function pages(place: Place, query: Readonly<Record<string, string | number>>): Promise<string[]> {
-  const told: string[] = []
+  const collected: string[] = []
   for (let token: string | undefined = ''; token !== undefined;) {
     const list = ok(await place.list('leases', { ...query, ...(token !== '' && { continue: token }) }))
-    told.push(namesOf(list).join(' '))
+    collected.push(namesOf(list).join(' '))
     token = list.metadata.continue
   }
-  return told
+  return collected
 }
 
 const reading: readonly ServerCase[] = [
   {
     id: 'server/paging/to-the-end',
-    rule: 'Pages have the asked size, and together everything once, in order.',
+    rule: 'Pages have the requested size and together contain every object once, in order.',
     async run(place) {
       await five(place)
       assert.deepEqual(await pages(place, { limit: 2 }), ['a b', 'c d', 'e'])
@@ -40,7 +40,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/remaining',
-    rule: 'A page says how many follow; the last one says nothing, nor does one with a selector.',
+    rule: 'A page has a remainingItemCount; the last page and pages with a selector have none.',
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 2 }))
@@ -61,7 +61,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/snapshot',
-    rule: 'Later pages show the state of the first one, whatever was created, changed or deleted meanwhile.',
+    rule: 'Later pages show the state of the first one, whatever is created, changed or deleted meanwhile.',
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 2 }))
@@ -76,7 +76,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/same-version',
-    rule: 'All pages have the resourceVersion of the first one, so that a watch can follow.',
+    rule: 'All pages have the resourceVersion of the first one, so that a watch can start from it.',
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 3 }))
@@ -88,7 +88,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/selector',
-    rule: 'Pages of a selection are filled with what matches.',
+    rule: 'With a selector, pages are filled with matching objects.',
     async run(place) {
       await five(place)
       assert.deepEqual(await pages(place, { limit: 2, labelSelector: 'half=second' }), ['c d', 'e'])
@@ -97,7 +97,7 @@ const reading: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/zero-ignores-limit',
-    rule: 'With resourceVersion=0 the limit may be ignored, but nothing is missing.',
+    rule: 'With resourceVersion=0 the server may ignore the limit, but no object is missing.',
     async run(place) {
       await five(place)
       assert.equal((await pages(place, { limit: 2, resourceVersion: 0 })).join(' '), 'a b c d e')
@@ -121,7 +121,7 @@ const reading: readonly ServerCase[] = [
 const refusals: readonly ServerCase[] = [
   {
     id: 'server/paging/continue-with-version',
-    rule: 'A continue token and a resourceVersion exclude each other, except for 0.',
+    rule: 'A continue token and a resourceVersion other than 0 are mutually exclusive.',
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 2 }))
@@ -138,7 +138,7 @@ const refusals: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/bad-token',
-    rule: 'A continue token that the server did not give is a bad request.',
+    rule: 'A continue token that the server did not issue is a bad request.',
     async run(place) {
       for (const token of ['garbage', '!', 'e30', Buffer.from('{"v":"x","rv":1,"start":"a"}').toString('base64url')]) {
         expectStatus(await place.list('leases', { continue: token }), {
@@ -165,7 +165,7 @@ const refusals: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/bad-limit',
-    rule: 'A limit that is no number is a bad request; a negative one is none.',
+    rule: 'A limit that is not a number is a bad request; a negative limit means no limit.',
     async run(place) {
       expectStatus(await place.list('leases', { limit: 'many' }), {
         code: 400,
@@ -178,7 +178,7 @@ const refusals: readonly ServerCase[] = [
   },
   {
     id: 'server/paging/expired',
-    rule: 'When the state of the first page was forgotten, the next page is a 410 with a token that continues in the newest state.',
+    rule: 'If the state of the first page was compacted, the next page is a 410 with a token that continues at the newest state.',
     needs: ['compaction'],
     async run(place) {
       await five(place)

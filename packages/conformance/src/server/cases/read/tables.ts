@@ -1,5 +1,5 @@
 /**
- * The columns and cells that people know from kubectl.
+ * The columns and cells that users know from kubectl.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, ok } from '../../expect.ts'
@@ -16,7 +16,7 @@ interface Table {
 
 const age = /^\d+[smhdy]/
 
-/** A resource, its columns, what is sent beyond the smallest object, and the cells after the name. */
+/** A resource, its columns, the fields sent in addition to the smallest object, and the cells after the name. */
 const known: readonly (readonly [ResourceName, string, Readonly<Record<string, unknown>>, readonly unknown[]])[] = [
   [
     'pods',
@@ -87,7 +87,7 @@ const known: readonly (readonly [ResourceName, string, Readonly<Record<string, u
 
 const builtins = known.map(([resource, columns, more, cells]): ServerCase => ({
   id: `server/tables/${resource}`,
-  rule: `The Table of ${resource} has the columns ${columns}, and cells to match.`,
+  rule: `The Table of ${resource} has the columns ${columns} and matching cells.`,
   async run(place) {
     const name = place.unique('a')
     ok(await place.post(resource, sample(resource, name, more)), 201)
@@ -100,7 +100,7 @@ const builtins = known.map(([resource, columns, more, cells]): ServerCase => ({
 const events: readonly ServerCase[] = [
   {
     id: 'server/tables/events',
-    rule: 'The Table of events says when, what, about whom and how often.',
+    rule: 'The Table of events shows the time, the type, the object and the count.',
     async run(place) {
       ok(
         await place.post(

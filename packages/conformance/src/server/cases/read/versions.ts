@@ -1,12 +1,12 @@
 /**
- * resourceVersion and resourceVersionMatch: how new must an answer be, and may it be old?
+ * resourceVersion and resourceVersionMatch: the allowed age of a response.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, namesOf, ok } from '../../expect.ts'
 import { configMap, sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-/** Far above any version, and still a number the server can read. */
+/** Far above any resourceVersion, and still a number the server can parse. */
 const future = '900000000000000'
 
 const tooLarge = {
@@ -19,7 +19,7 @@ const tooLarge = {
   },
 }
 
-/** a, then b, then c; gives the version of the list after each. */
+/** Creates a, then b, then c; returns the resourceVersion of the list after each. */
 async function grown(place: Place): Promise<string[]> {
   const versions: string[] = []
   for (const name of ['a', 'b', 'c']) {
@@ -31,7 +31,7 @@ async function grown(place: Place): Promise<string[]> {
 
 const newest = 'a b c'
 
-/** Query (`{1}` is the version after the second object), and what is listed. */
+/** Query (`{1}` is the resourceVersion after the second object) and the expected names. */
 const combinations: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
   ['unset', {}, newest],
   ['zero', { resourceVersion: '0' }, newest],
@@ -48,7 +48,7 @@ const combinations: readonly (readonly [string, Readonly<Record<string, string>>
 
 const table = combinations.map(([id, query, expected]): ServerCase => ({
   id: `server/versions/list-${id}`,
-  rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} gives ${expected === newest ? 'the newest state' : expected === 'a b' && id === 'limit' ? 'the first page of the newest state' : 'exactly the state of that version'}.`,
+  rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} returns ${expected === newest ? 'the newest state' : expected === 'a b' && id === 'limit' ? 'the first page of the newest state' : 'exactly the state at that version'}.`,
   async run(place) {
     const versions = await grown(place)
     const filled = Object.fromEntries(
@@ -69,7 +69,7 @@ const table = combinations.map(([id, query, expected]): ServerCase => ({
   },
 }))
 
-/** Query, field, and what the server says about it. */
+/** Query, field and message. */
 const invalid: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
   [
     'match-without-version',
@@ -105,7 +105,7 @@ const invalid: readonly (readonly [string, Readonly<Record<string, string>>, str
 
 const refusals = invalid.map(([id, query, field, message]): ServerCase => ({
   id: `server/versions/${id}`,
-  rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} is refused.`,
+  rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} is rejected.`,
   async run(place) {
     const { details } = expectStatus(await place.list('leases', query), {
       code: 422,
@@ -122,7 +122,7 @@ const refusals = invalid.map(([id, query, field, message]): ServerCase => ({
 const single: readonly ServerCase[] = [
   {
     id: 'server/versions/get',
-    rule: 'A read with a resourceVersion gives a state that is not older: for 0, for an old one, for the newest.',
+    rule: 'A read with a resourceVersion returns a state that is not older: for 0, for an old one, for the newest.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       const next = ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
@@ -136,7 +136,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/get-too-new',
-    rule: 'A read of a version that was not reached yet gives up with a 504 that says so.',
+    rule: 'A read of a resourceVersion in the future times out with a 504 that says so.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.get('configmaps', 'a', { query: { resourceVersion: future } }), tooLarge)
@@ -144,7 +144,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/list-too-new',
-    rule: 'A list of a version that was not reached yet gives up with a 504 that says so, and when to try again.',
+    rule: 'A list of a resourceVersion in the future times out with a 504 that says so, and when to retry.',
     async run(place) {
       const answer = await place.list('leases', { resourceVersion: future })
       expectStatus(answer, tooLarge)
@@ -153,7 +153,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/exact-too-new',
-    rule: 'A list of exactly a version that was not reached yet gives up with a 504.',
+    rule: 'An exact list of a resourceVersion in the future times out with a 504.',
     async run(place) {
       expectStatus(await place.list('leases', { resourceVersion: future, resourceVersionMatch: 'Exact' }), {
         code: 504,
@@ -163,7 +163,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/unreadable',
-    rule: 'A resourceVersion that is no number is refused, for a read and for a list.',
+    rule: 'A resourceVersion that is not a number is rejected, for a read and for a list.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const answer of [
@@ -177,7 +177,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/decimal',
-    rule: 'A resourceVersion is a decimal number without a leading zero, and grows with every write of any object.',
+    rule: 'A resourceVersion is a decimal number without a leading zero and increases with every write of any object.',
     async run(place) {
       let last = 0n
       for (const [resource, name] of [
@@ -197,7 +197,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/compacted-exact',
-    rule: 'A list of exactly a version that was forgotten is a 410 Expired.',
+    rule: 'An exact list of a compacted resourceVersion is a 410 Expired.',
     needs: ['compaction'],
     async run(place) {
       const [first = ''] = await grown(place)

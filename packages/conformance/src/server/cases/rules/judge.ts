@@ -1,5 +1,5 @@
 /**
- * Rules in CEL as data: a schema, and what happens to objects that are created and replaced under it.
+ * CEL rules as data: a schema, and the expected result of creates and replaces.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -16,13 +16,13 @@ export interface RuleCase {
   readonly steps: readonly RuleStep[]
 }
 
-/** One write: a new object, or a replacement of the last one that was taken. */
+/** One write: a new object, or a replace of the last accepted one. */
 interface RuleStep {
   /** The `spec` of a new object. */
   readonly create?: unknown
-  /** The `spec` that replaces the one before. */
+  /** The `spec` of a replace. */
   readonly update?: unknown
-  /** Why it is refused; without any it is taken. */
+  /** The expected causes; without any the write is accepted. */
   readonly causes?: readonly string[]
 }
 
@@ -56,7 +56,7 @@ export function ruled(properties: Fields, ...rules: readonly (Fields | string)[]
   return { type: 'object', properties, ...checked(...rules) }
 }
 
-/** Rules to put beside a type; text is a rule without more. */
+/** Rules to add to a type; a string is a rule without further fields. */
 export function checked(...rules: readonly (Fields | string)[]): Fields {
   return { 'x-kubernetes-validations': rules.map((rule) => (typeof rule === 'string' ? { rule } : rule)) }
 }

@@ -1,5 +1,5 @@
 /**
- * The functions that rules have: each line holds for the given object, and its opposite does not.
+ * The CEL functions of rules: each expression holds for the given object, and its negation does not.
  */
 import type { ServerCase } from '../../target.ts'
 import { checked, ruleCase } from './judge.ts'
@@ -18,7 +18,7 @@ interface Library {
 const libraries: readonly Library[] = [
   {
     id: 'text',
-    rule: 'Rules can work with text.',
+    rule: 'Rules can use string functions.',
     holds: [
       'self.s.lowerAscii() == "hello, world"',
       'self.s.upperAscii().contains("WORLD")',
@@ -35,7 +35,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'lists',
-    rule: 'Rules can work with lists.',
+    rule: 'Rules can use list functions.',
     holds: [
       'self.n.sum() == 6',
       'self.n.min() == 1 && self.n.max() == 3',
@@ -57,7 +57,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'sets',
-    rule: 'Rules can work with sets.',
+    rule: 'Rules can use set functions.',
     holds: [
       'sets.contains(self.l, ["a"])',
       'sets.intersects(self.l, ["b", "z"])',
@@ -67,7 +67,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'regex',
-    rule: 'Rules can find by patterns.',
+    rule: 'Rules can use regular expressions.',
     holds: [
       '"abc 123 def 456".find("[0-9]+") == "123"',
       '"abc 123 def 456".findAll("[0-9]+") == ["123", "456"]',
@@ -77,7 +77,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'url',
-    rule: 'Rules can take URLs apart.',
+    rule: 'Rules can parse URLs.',
     holds: [
       'isURL(self.u) && !isURL("../x")',
       'url(self.u).getScheme() == "https"',
@@ -89,7 +89,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'quantity',
-    rule: 'Rules can count in quantities.',
+    rule: 'Rules can compute with quantities.',
     holds: [
       'isQuantity(self.q) && !isQuantity("x")',
       'quantity(self.q).isGreaterThan(quantity("1Gi"))',
@@ -102,7 +102,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'network',
-    rule: 'Rules know addresses and networks.',
+    rule: 'Rules can use IP addresses and CIDRs.',
     holds: [
       'isIP("10.0.0.1") && isIP("::1") && !isIP("x")',
       'ip("10.0.0.1").family() == 4 && ip("::1").isLoopback()',
@@ -117,7 +117,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'formats',
-    rule: 'Rules know named formats.',
+    rule: 'Rules can use named formats.',
     holds: [
       '!format.dns1123Label().validate("abc").hasValue()',
       'format.dns1123Label().validate("A B").hasValue()',
@@ -130,7 +130,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'semver',
-    rule: 'Rules compare versions.',
+    rule: 'Rules can compare semantic versions.',
     holds: [
       'isSemver("1.2.3") && !isSemver("1.2")',
       'semver("1.2.3").isLessThan(semver("1.10.0"))',
@@ -141,7 +141,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'two-variables',
-    rule: 'Comprehensions may have two variables.',
+    rule: 'Comprehensions can have two variables.',
     holds: [
       'self.n.all(i, v, v == i + 1)',
       'self.n.exists(i, v, i == 2 && v == 3)',
@@ -154,7 +154,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'optionals',
-    rule: 'What may be missing can be asked for without a fault.',
+    rule: 'Optional field access on a missing field is not an error.',
     holds: [
       'self.?none.hasValue() == false',
       'self.?s.orValue("x") == "Hello, World"',
@@ -168,7 +168,7 @@ const libraries: readonly Library[] = [
   },
   {
     id: 'conversions',
-    rule: 'Values can be turned into others.',
+    rule: 'Rules can convert values between types.',
     holds: [
       'int("5") + int(2.9) == 7',
       'double("1.5") == 1.5',

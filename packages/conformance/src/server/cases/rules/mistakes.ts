@@ -1,5 +1,5 @@
 /**
- * Rules that make a definition invalid: what does not compile, and what could cost too much.
+ * Rules that make a CRD invalid: compilation errors and cost limits.
  */
 import type { ServerCase } from '../../target.ts'
 import { mistakeCase } from '../definitions/invalid.ts'
@@ -30,7 +30,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-unknown-field',
-    rule: 'A rule names only fields that the schema has.',
+    rule: 'A rule can use only fields that the schema declares.',
     spec: ruled({ a: integer }, 'self.b == 1', 'other == 1'),
     causes: [
       `~x-kubernetes-validations[0].rule: Invalid value: … : compilation failed: ERROR: <input>:1:5: undefined field 'b'`,
@@ -39,7 +39,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-types',
-    rule: 'A rule compares what can be compared, and is true or false.',
+    rule: 'A rule compares compatible types and returns a boolean.',
     spec: ruled({ a: integer, b: text }, 'self.a == self.b', 'self.a', 'self.b.noSuch()'),
     causes: [
       `~x-kubernetes-validations[0].rule: Invalid value: … : compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'`,
@@ -49,7 +49,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-empty',
-    rule: 'A rule is not empty, nor is its message.',
+    rule: 'A rule and its message must not be empty.',
     spec: ruled({ a: integer }, '', '  ', { rule: 'true', message: ' ' }),
     causes: [
       '~x-kubernetes-validations[0].rule: Required value: rule is not specified',
@@ -59,7 +59,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-message-lines',
-    rule: 'The message of a rule is one line, and so must a rule be that has none.',
+    rule: 'The message of a rule is one line; a rule without a message must be one line itself.',
     spec: ruled({ a: integer }, { rule: 'self.a > 0', message: 'two\nlines' }, 'self.a >\n0'),
     causes: [
       '~x-kubernetes-validations[0].message: Invalid value: "two\\nlines": must not contain line breaks',
@@ -68,7 +68,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-message-expression',
-    rule: 'A computed message is text.',
+    rule: 'A messageExpression returns a string.',
     spec: ruled(
       { a: integer },
       { rule: 'self.a > 0', messageExpression: 'self.a' },
@@ -81,7 +81,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-message-expression-empty',
-    rule: 'A computed message is not empty.',
+    rule: 'A messageExpression must not be empty.',
     spec: ruled({ a: integer }, { rule: 'self.a > 0', messageExpression: ' ' }),
     causes: [
       '~x-kubernetes-validations[0].messageExpression: Required value: messageExpression must be non-empty if specified',
@@ -89,7 +89,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-reason',
-    rule: 'The reason of a rule is one of four.',
+    rule: 'The reason of a rule is one of four values.',
     spec: ruled({ a: integer }, { rule: 'self.a > 0', reason: 'BecauseISaySo' }),
     causes: [
       '~x-kubernetes-validations[0].reason: Unsupported value: "BecauseISaySo": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
@@ -97,7 +97,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-field-path',
-    rule: 'The field that a rule names is in the schema below it.',
+    rule: 'The fieldPath of a rule must exist in the schema below it.',
     spec: ruled(
       { a: integer, l: { type: 'array', maxItems: 5, items: integer } },
       { rule: 'self.a > 0', fieldPath: '.none' },
@@ -112,7 +112,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-old-uncorrelatable',
-    rule: 'Where an old value cannot be found, a rule may not ask for it.',
+    rule: 'A rule cannot use oldSelf where old values cannot be correlated.',
     spec: {
       type: 'object',
       properties: {
@@ -132,7 +132,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-optional-old-unused',
-    rule: 'optionalOldSelf is for rules that use the old value.',
+    rule: 'optionalOldSelf requires a rule that uses oldSelf.',
     spec: ruled({ a: integer }, { rule: 'self.a > 0', optionalOldSelf: true }),
     causes: [
       '~x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule',
@@ -140,7 +140,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-unknown-subtree',
-    rule: 'Rules do not see fields that are only kept.',
+    rule: 'Rules cannot access preserved unknown fields.',
     spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...checked('self.any == 1') },
     causes: [
       `~x-kubernetes-validations[0].rule: Invalid value: … : compilation failed: ERROR: <input>:1:5: undefined field 'any'`,
@@ -148,7 +148,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-pattern',
-    rule: 'A pattern in a rule must be a regular expression.',
+    rule: 'A pattern in a rule must be a valid regular expression.',
     spec: ruled({ b: text }, 'self.b.matches("(")'),
     causes: [
       '~x-kubernetes-validations[0].rule: Invalid value: … : compilation failed: ERROR: <input>:1:16: invalid matches argument',
@@ -156,7 +156,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-cost-nested',
-    rule: 'A rule over lists without bounds, each by each, costs too much.',
+    rule: 'A rule with nested loops over unbounded lists exceeds the cost limit.',
     spec: ruled({ l: { type: 'array', items: anyText } }, 'self.l.all(a, self.l.all(b, a == b))'),
     causes: [
       '~x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
@@ -166,7 +166,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-cost-per-item',
-    rule: 'A rule on every item of a list without bounds costs too much.',
+    rule: 'A rule on every item of an unbounded list exceeds the cost limit.',
     spec: {
       type: 'object',
       properties: {
@@ -184,7 +184,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-cost-total',
-    rule: 'All rules together may not cost too much.',
+    rule: 'All rules of a schema share a total cost limit.',
     spec: {
       type: 'object',
       properties: {
@@ -209,7 +209,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-cost-unknown-size',
-    rule: 'Text that was made from something else may be of any length, so working with it costs too much.',
+    rule: 'A computed string has no length limit, so operations on it exceed the cost limit.',
     spec: ruled({ a: integer }, 'string(self.a) + "x" == "1x"'),
     causes: [
       '~x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
@@ -219,7 +219,7 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
   {
     id: 'rule-cost-message',
-    rule: 'The cost of a computed message counts too.',
+    rule: 'The cost of a messageExpression counts too.',
     spec: ruled(
       { l: { type: 'array', items: anyText } },
       { rule: 'size(self.l) > 0', messageExpression: 'self.l.map(a, self.l.map(b, a + b).join(",")).join(",")' },

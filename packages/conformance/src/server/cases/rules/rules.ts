@@ -1,5 +1,5 @@
 /**
- * Validation rules: what they see, when they run, and how they say no.
+ * Validation rules: their inputs, when they run, and their errors.
  */
 import type { ServerCase } from '../../target.ts'
 import { checked, ruleCase, ruled } from './judge.ts'
@@ -12,7 +12,7 @@ const many = { maxItems: 20 }
 const saying: readonly RuleCase[] = [
   {
     id: 'failed',
-    rule: 'A rule that fails is named by its text, at the field where it is.',
+    rule: 'A failed rule is reported with its text, at its field.',
     spec: ruled({ a: integer, b: integer }, 'self.a < self.b', 'self.b < 10'),
     steps: [
       { create: { a: 1, b: 2 } },
@@ -25,13 +25,13 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'message',
-    rule: 'A rule with a message says that.',
+    rule: 'A rule with a message reports the message.',
     spec: ruled({ a: integer }, { rule: 'self.a > 0', message: 'a must be positive' }),
     steps: [{ create: { a: 1 } }, { create: { a: 0 }, causes: ['spec: Invalid value: a must be positive'] }],
   },
   {
     id: 'message-expression',
-    rule: 'A message may be computed; where that fails the other message is told, or the rule.',
+    rule: 'A message can be computed; if that fails, the static message or the rule is reported.',
     spec: ruled(
       { a: integer, m: text },
       { rule: 'self.a > 0', messageExpression: '"a is not " + self.m' },
@@ -69,7 +69,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'field-path',
-    rule: 'A rule may name the field it is about.',
+    rule: 'A rule can set the field that it reports.',
     spec: ruled(
       {
         a: integer,
@@ -88,7 +88,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'reason',
-    rule: 'A rule may say what sort of mistake it is.',
+    rule: 'A rule can set the reason of its error.',
     spec: ruled(
       { a: integer },
       { rule: 'self.a > 0', reason: 'FieldValueForbidden' },
@@ -110,7 +110,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'places',
-    rule: 'Rules on items, values and plain fields are named by the path of each.',
+    rule: 'Rules on list items, map values and primitive fields report the path of each.',
     spec: {
       type: 'object',
       properties: {
@@ -136,7 +136,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'runtime-error',
-    rule: 'A rule that cannot be evaluated is a failure that says why.',
+    rule: 'A rule that cannot be evaluated is an error with the reason.',
     spec: ruled({ a: integer, l: { type: 'array', ...many, items: integer } }, 'self.l[3] == 1', '10 / self.a > 0'),
     steps: [
       {
@@ -151,7 +151,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'after-schema',
-    rule: 'Where the schema is not kept, rules are not asked, and the answer says so.',
+    rule: 'If an object violates its schema, rules are not evaluated, and the response says so.',
     spec: ruled({ a: integer, b: text }, 'self.a > 0'),
     steps: [
       {
@@ -172,7 +172,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'after-required',
-    rule: 'Where a required field is missing, rules are not asked, and the answer says so.',
+    rule: 'If a required field is missing, rules are not evaluated, and the response says so.',
     spec: { ...ruled({ a: integer, b: text }, 'self.a > 0'), required: ['b'] },
     steps: [
       {
@@ -189,7 +189,7 @@ const saying: readonly RuleCase[] = [
 const seeing: readonly RuleCase[] = [
   {
     id: 'has',
-    rule: 'A field that is not there can be asked for.',
+    rule: 'has() tests whether a field is present.',
     spec: ruled({ a: integer, b: text }, '!has(self.a) || has(self.b)'),
     steps: [
       { create: {} },
@@ -200,13 +200,13 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'defaults-first',
-    rule: 'Rules see defaults.',
+    rule: 'Rules see defaulted values.',
     spec: ruled({ a: { ...integer, default: 5 } }, 'self.a == 5'),
     steps: [{ create: {} }, { create: { a: 4 }, causes: ['spec: Invalid value: failed rule: self.a == 5'] }],
   },
   {
     id: 'pruned-first',
-    rule: 'Rules do not see what was pruned.',
+    rule: 'Rules do not see pruned fields.',
     spec: {
       type: 'object',
       properties: { m: { type: 'object', properties: { a: integer }, ...checked('has(self.a) && self.a == 1') } },
@@ -215,7 +215,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'names',
-    rule: 'Names that CEL has for itself, and signs it cannot have in names, are written another way.',
+    rule: 'Field names that are CEL keywords or contain special characters are escaped.',
     spec: ruled(
       { 'x-y': integer, 'a.b': integer, 'c/d': integer, namespace: integer, if: integer, e__f: integer },
       'self.x__dash__y == 1',
@@ -242,7 +242,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'names-after-a-dot',
-    rule: 'After a dot, words that CEL has for itself may be written as they are.',
+    rule: 'After a dot, CEL keywords need no escape.',
     spec: ruled(
       { namespace: integer, if: integer, var: integer },
       '!has(self.namespace) || self.namespace == 4',
@@ -264,7 +264,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'int-or-string',
-    rule: 'What is an integer or text is either.',
+    rule: 'An int-or-string is either type in a rule.',
     spec: ruled({ a: { 'x-kubernetes-int-or-string': true } }, 'type(self.a) == int ? self.a < 5 : self.a == "many"'),
     steps: [
       { create: { a: 3 } },
@@ -281,7 +281,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'nullable',
-    rule: 'What is null is, to rules, not there.',
+    rule: 'A null field is absent in a rule.',
     spec: ruled({ a: { ...text, nullable: true } }, '!has(self.a) || self.a != "no"'),
     steps: [
       { create: { a: null } },
@@ -291,7 +291,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'numbers',
-    rule: 'Whole numbers and others are compared across their types; a number is a double even when it is whole.',
+    rule: 'Numbers compare across types; a number is a double even when it is integral.',
     spec: ruled({ i: integer, n: { type: 'number' } }, 'self.i < self.n', 'self.n > 1', 'type(self.n) == double'),
     steps: [
       { create: { i: 1, n: 2 } },
@@ -300,7 +300,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'times',
-    rule: 'Text in the formats date, date-time, duration and byte is what it means.',
+    rule: 'Strings with the formats date, date-time, duration and byte have the matching CEL type.',
     spec: ruled(
       {
         d: { type: 'string', format: 'date' },
@@ -329,7 +329,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'maps',
-    rule: 'Objects with any keys are maps.',
+    rule: 'Objects with additionalProperties are maps.',
     spec: ruled(
       { m: { type: 'object', maxProperties: 10, additionalProperties: integer } },
       'self.m.all(k, k.startsWith("x") && self.m[k] > 0)',
@@ -349,7 +349,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'list-types',
-    rule: 'Sets are equal in any order, and adding to a list with keys replaces by key.',
+    rule: 'Sets are equal in any order, and adding to a map list replaces items by key.',
     spec: ruled(
       {
         s: { type: 'array', ...many, 'x-kubernetes-list-type': 'set', items: text },
@@ -381,7 +381,7 @@ const seeing: readonly RuleCase[] = [
   },
   {
     id: 'embedded',
-    rule: 'An embedded resource shows its apiVersion, kind and name.',
+    rule: 'An embedded resource exposes its apiVersion, kind and name.',
     spec: ruled(
       {
         t: {

@@ -1,5 +1,5 @@
 /**
- * Rules about what was before, and what an object may keep although it would be refused today.
+ * Transition rules and ratcheting.
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
@@ -17,7 +17,7 @@ const many = { maxItems: 20 }
 const transitions: readonly RuleCase[] = [
   {
     id: 'immutable',
-    rule: 'A rule about the old value is asked only where there is one.',
+    rule: 'A transition rule runs only if there is an old value.',
     spec: {
       type: 'object',
       properties: { a: { ...text, ...checked({ rule: 'self == oldSelf', message: 'a stays' }) }, b: text },
@@ -32,7 +32,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'immutable-once-set',
-    rule: 'That a field may not go away is a rule of what is around it.',
+    rule: 'A rule against removing a field belongs to the parent of the field.',
     spec: ruled({ a: text, b: text }, { rule: '!has(oldSelf.a) || has(self.a)', message: 'a may not be removed' }),
     steps: [
       { create: { b: '1' } },
@@ -42,7 +42,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'only-grows',
-    rule: 'Old and new are compared as values.',
+    rule: 'A transition rule compares the old value with the new one.',
     spec: {
       type: 'object',
       properties: {
@@ -70,7 +70,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'by-key',
-    rule: 'In a list with keys the old value of an item is the one with its key.',
+    rule: 'In a map list the old value of an item is the old item with the same key.',
     spec: {
       type: 'object',
       properties: {
@@ -110,7 +110,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'by-map-key',
-    rule: 'In a map the old value is the one under the same key.',
+    rule: 'In a map the old value is the one with the same key.',
     spec: {
       type: 'object',
       properties: {
@@ -125,7 +125,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'optional-old',
-    rule: 'With optionalOldSelf a rule runs on creation too, and the old value is optional.',
+    rule: 'With optionalOldSelf a rule also runs on create, and oldSelf is optional.',
     spec: {
       type: 'object',
       properties: {
@@ -147,7 +147,7 @@ const transitions: readonly RuleCase[] = [
   },
   {
     id: 'optional-old-or',
-    rule: 'An optional old value has a default and can be chained.',
+    rule: 'An optional oldSelf supports orValue and chaining.',
     spec: ruled({ n: integer }, { rule: 'self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1', optionalOldSelf: true }),
     steps: [
       {
@@ -170,7 +170,7 @@ interface Ratchet {
   readonly before: Fields
   readonly after: Fields
   readonly stored: unknown
-  /** Replacements that are taken, one after the other. */
+  /** Accepted replaces, in order. */
   readonly taken: readonly unknown[]
   readonly refused: readonly { readonly spec: unknown; readonly causes: readonly string[] }[]
 }
@@ -180,7 +180,7 @@ const object = (properties: Fields): Fields => ({ type: 'object', properties })
 const ratchets: readonly Ratchet[] = [
   {
     id: 'value',
-    rule: 'An invalid value that stays as it was is let be; a new one is not.',
+    rule: 'An unchanged invalid value is accepted; a new one is not.',
     before: object({ a: text, b: text }),
     after: object({ a: { ...text, maxLength: 2 }, b: text }),
     stored: { a: 'long', b: '1' },
@@ -214,7 +214,7 @@ const ratchets: readonly Ratchet[] = [
   },
   {
     id: 'required',
-    rule: 'A new required field is required of every write of its object.',
+    rule: 'A new required field is required in every write of its object.',
     before: object({ o: object({ a: text, b: text }), k: text }),
     after: object({ o: { ...object({ a: text, b: text }), required: ['b'] }, k: text }),
     stored: { o: { a: 'x' }, k: '1' },
@@ -223,7 +223,7 @@ const ratchets: readonly Ratchet[] = [
   },
   {
     id: 'rule',
-    rule: 'A rule that fails on what did not change is let be, unless it is about the old value.',
+    rule: 'A rule that fails on an unchanged value is ignored, unless it uses oldSelf.',
     before: object({ a: integer, b: integer }),
     after: object({ a: { ...integer, ...checked('self > 10') }, b: integer }),
     stored: { a: 1, b: 1 },
@@ -232,7 +232,7 @@ const ratchets: readonly Ratchet[] = [
   },
   {
     id: 'rule-above',
-    rule: 'A rule on an object runs when anything in it changed.',
+    rule: 'A rule on an object runs when any part of it changes.',
     before: object({ o: object({ a: integer, b: integer }), k: text }),
     after: object({ o: ruled({ a: integer, b: integer }, 'self.a > 10'), k: text }),
     stored: { o: { a: 1, b: 1 }, k: '1' },
@@ -241,7 +241,7 @@ const ratchets: readonly Ratchet[] = [
   },
   {
     id: 'list-with-keys',
-    rule: 'Items of a list with keys ratchet by key; those of other lists only all together.',
+    rule: 'Items of a map list ratchet by key; other lists ratchet only as a whole.',
     before: object({
       m: {
         type: 'array',
@@ -284,7 +284,7 @@ const ratchets: readonly Ratchet[] = [
   },
   {
     id: 'duplicates',
-    rule: 'Who had something twice before a list was a set may have duplicates, until there are none.',
+    rule: 'An object with duplicates from before a list became a set can keep duplicates until all are removed.',
     before: object({ s: { type: 'array', ...many, items: text }, k: text }),
     after: object({ s: { type: 'array', ...many, items: text, 'x-kubernetes-list-type': 'set' }, k: text }),
     stored: { s: ['a', 'a'], k: '1' },
@@ -314,7 +314,7 @@ function ratchetCase({ id, rule, before, after, stored, taken, refused }: Ratche
 const elsewhere: readonly ServerCase[] = [
   {
     id: 'server/rules/every-write',
-    rule: 'Rules are asked at every kind of write, also in a dry run.',
+    rule: 'Rules run on every kind of write, including dry runs.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: ruled({ a: integer }, 'self.a > 0') })
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
@@ -333,7 +333,7 @@ const elsewhere: readonly ServerCase[] = [
   },
   {
     id: 'server/rules/status',
-    rule: 'A write to the status asks the rules of the status and of the root, not those of the spec.',
+    rule: 'A write to the status runs the rules of the status and of the root, not those of the spec.',
     async run(place) {
       const schema = {
         type: 'object',
@@ -360,7 +360,7 @@ const elsewhere: readonly ServerCase[] = [
   },
   {
     id: 'server/rules/root',
-    rule: 'A rule at the root sees the name and the kind, and nothing else of metadata.',
+    rule: 'A rule at the root sees apiVersion, kind and name, and nothing else of metadata.',
     async run(place) {
       const schema = {
         type: 'object',
@@ -379,7 +379,7 @@ const elsewhere: readonly ServerCase[] = [
   },
   {
     id: 'server/rules/budget',
-    rule: 'A rule that takes too long on a big object is stopped, and the write refused.',
+    rule: 'A rule that exceeds its budget on a large object is stopped, and the write is rejected.',
     async run(place) {
       const widgets = await defineCustom(place, {
         spec: ruled(

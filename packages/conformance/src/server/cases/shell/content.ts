@@ -1,5 +1,5 @@
 /**
- * Content types: JSON, YAML and protobuf in and out, and what else is in the headers.
+ * Content types: JSON, YAML and protobuf in requests and responses, and other headers.
  */
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
@@ -23,7 +23,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/parameters',
-    rule: 'Parameters of a content type do not matter.',
+    rule: 'Parameters of a content type are ignored.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a'), { type: 'application/json; charset=utf-8' }), 201)
       ok(await place.post('configmaps', 'metadata: {name: b}', { type: 'application/yaml;charset=utf-8' }), 201)
@@ -31,7 +31,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/unknown-type',
-    rule: 'A body of an unknown type is refused with 415, naming the known ones.',
+    rule: 'A body with an unknown content type is rejected with 415, and the message lists the known ones.',
     async run(place) {
       for (const type of [
         'text/plain',
@@ -56,7 +56,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/yaml-in',
-    rule: 'A body may be YAML, with comments, anchors and block text.',
+    rule: 'A body can be YAML, with comments, anchors and block scalars.',
     async run(place) {
       const body =
         "# a comment\nmetadata:\n  name: a\n  labels: &l {x: \"1\"}\ndata:\n  text: |\n    one\n    two\n  quoted: 'it''s'\n"
@@ -68,7 +68,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/yaml-first-document',
-    rule: 'Of several YAML documents the first counts.',
+    rule: 'Only the first of several YAML documents is read.',
     async run(place) {
       expectMatch(
         ok(
@@ -84,7 +84,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/yaml-types',
-    rule: 'A YAML number where text belongs is a bad request, as in JSON.',
+    rule: 'A YAML number in a string field is a bad request, as in JSON.',
     async run(place) {
       expectStatus(await place.post('configmaps', 'metadata: {name: a}\ndata: {k: 1}', { type: 'application/yaml' }), {
         code: 400,
@@ -98,7 +98,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/yaml-old-scalars',
-    rule: 'YAML is read as version 1.1: `yes` and `on` are booleans, a leading 0 means octal.',
+    rule: 'YAML is parsed as version 1.1: `yes` and `on` are booleans, a leading 0 means octal.',
     async run(place) {
       expectStatus(
         await place.post('configmaps', 'metadata: {name: a}\ndata: {k: yes}', { type: 'application/yaml' }),
@@ -122,7 +122,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/protobuf-create',
-    rule: 'What is created from protobuf reads the same in JSON.',
+    rule: 'An object created from protobuf reads the same in JSON.',
     async run(place) {
       expectMatch(
         ok(await place.post('configmaps', encodeConfigMap('a', { k: 'v', other: '✓' }), { type: protobuf }), 201),
@@ -141,7 +141,7 @@ const incoming: readonly ServerCase[] = [
   },
   {
     id: 'server/content/protobuf-delete-options',
-    rule: 'Delete options may be protobuf, also empty ones.',
+    rule: 'DeleteOptions can be protobuf, even when empty.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const type = Buffer.from('\x0a\x02v1\x12\x0dDeleteOptions', 'latin1')
@@ -155,7 +155,7 @@ const incoming: readonly ServerCase[] = [
 const outgoing: readonly ServerCase[] = [
   {
     id: 'server/content/yaml-out',
-    rule: 'An answer may be YAML, errors too.',
+    rule: 'A response can be YAML, errors included.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { a: '1', t: 'true' } })))
       const answer = await place.get('configmaps', 'a', { accept: 'application/yaml' })
@@ -168,7 +168,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/protobuf-out',
-    rule: 'An answer may be protobuf: an envelope with the kind and the object.',
+    rule: 'A response can be protobuf: an envelope with the kind and the object.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } })))
       const answer = await place.get('configmaps', 'a', { accept: protobuf })
@@ -181,7 +181,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/protobuf-first',
-    rule: 'Clients ask for protobuf first and JSON next; both are good answers, and the content type says which.',
+    rule: 'Clients accept protobuf first and JSON second; either response is valid, and the content type says which it is.',
     async run(place) {
       const answer = await place.list('configmaps', {}, { accept: `${protobuf},application/json` })
       assert.equal(answer.status, 200)
@@ -201,7 +201,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/protobuf-watch',
-    rule: 'A watch in protobuf has frames with a length of four bytes, each a WatchEvent.',
+    rule: 'A watch in protobuf has length-prefixed frames (four bytes), each a WatchEvent.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
       const answer = await place.list(
@@ -237,7 +237,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/gzip',
-    rule: 'A large answer is compressed for who accepts gzip, a small one is not.',
+    rule: 'A large response is compressed if the client accepts gzip; a small one is not.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k: 'x'.repeat(200_000) } })))
       ok(await place.post('configmaps', configMap('b')))
@@ -251,7 +251,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/headers',
-    rule: 'Every answer has an Audit-Id and forbids shared caches to keep it.',
+    rule: 'Every response has an Audit-Id and forbids shared caches to store it.',
     async run(place) {
       for (const answer of [
         await place.list('configmaps'),
@@ -265,7 +265,7 @@ const outgoing: readonly ServerCase[] = [
   },
   {
     id: 'server/content/audit-id',
-    rule: 'A client may choose the Audit-Id of its request.',
+    rule: 'A client can set the Audit-Id of its request.',
     async run(place) {
       assert.equal(
         (await place.list('configmaps', {}, { headers: { 'audit-id': 'chosen-by-the-client' } })).header('audit-id'),

@@ -1,5 +1,5 @@
 /**
- * What there is: discovery old and new, OpenAPI, version.
+ * Discovery, aggregated and not, OpenAPI and version.
  */
 import assert from 'node:assert/strict'
 import type { Loose } from '../../answer.ts'
@@ -64,7 +64,7 @@ const legacy: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/groups',
-    rule: '`/apis` lists the groups with their versions and the preferred one.',
+    rule: '`/apis` lists the groups with their versions and the preferred version.',
     async run(place) {
       const list = await get(place, '/apis')
       expectMatch(list, { kind: 'APIGroupList', apiVersion: 'v1' })
@@ -145,7 +145,7 @@ const legacy: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/group-resources',
-    rule: '`/apis/G/V` lists the resources of a group, subresources too; a scale says whose kind it is.',
+    rule: '`/apis/G/V` lists the resources of a group with their subresources; a scale names its own group and kind.',
     async run(place) {
       const resources = await resourcesOf(place, '/apis/apps/v1')
       const named = (wanted: string): Resource =>
@@ -174,7 +174,7 @@ const legacy: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/yaml',
-    rule: 'Discovery may be YAML.',
+    rule: 'Discovery can be YAML.',
     async run(place) {
       const answer = await place.client.request('GET', '/apis/apps/v1', { accept: 'application/yaml' })
       assert.match(answer.text, /^kind: APIResourceList$/m)
@@ -182,7 +182,7 @@ const legacy: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/root',
-    rule: '`/` lists the paths there are.',
+    rule: '`/` lists the available paths.',
     async run(place) {
       const { paths } = (await get(place, '/')) as unknown as { paths: readonly string[] }
       for (const path of [
@@ -207,7 +207,7 @@ const legacy: readonly ServerCase[] = [
 const modern: readonly ServerCase[] = [
   {
     id: 'server/discovery/aggregated',
-    rule: '`/apis` in its new form lists all groups, versions and resources at once; the content type repeats the form.',
+    rule: 'Aggregated `/apis` lists all groups, versions and resources in one document; the content type repeats the format.',
     async run(place) {
       const answer = await place.client.request('GET', '/apis', { accept: aggregated })
       expectMatch(ok(answer, 200), { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' })
@@ -232,7 +232,7 @@ const modern: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/aggregated-core',
-    rule: '`/api` in its new form describes the core group, whose name is empty.',
+    rule: 'Aggregated `/api` describes the core group, whose name is empty.',
     async run(place) {
       const { items } = (await get(place, '/api', aggregated)) as unknown as Aggregate
       assert.equal(items.length, 1)
@@ -243,7 +243,7 @@ const modern: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/aggregated-fallback',
-    rule: 'Who asks for a form that does not exist any more gets the old one, if it is acceptable.',
+    rule: 'A request for an obsolete discovery format gets the unaggregated one, if acceptable.',
     async run(place) {
       const old = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList'
       expectMatch(await get(place, '/apis', `${old},application/json`), { kind: 'APIGroupList' })
@@ -253,7 +253,7 @@ const modern: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/etag',
-    rule: 'The new form has an ETag, and who has it already gets a 304 without a body.',
+    rule: 'Aggregated discovery has an ETag; a request with a matching If-None-Match gets a 304 without a body.',
     async run(place) {
       const first = await place.client.request('GET', '/apis', { accept: aggregated })
       assert.match(first.header('etag'), /^"[0-9A-F]+"$/)
@@ -281,7 +281,7 @@ const modern: readonly ServerCase[] = [
   },
   {
     id: 'server/discovery/agree',
-    rule: 'Both forms of discovery list the same resources.',
+    rule: 'Both discovery formats list the same resources.',
     async run(place) {
       const { items } = (await get(place, '/apis', aggregated)) as unknown as Aggregate
       for (const group of ['apps', 'coordination.k8s.io', 'rbac.authorization.k8s.io']) {
@@ -320,7 +320,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/openapi/document',
-    rule: 'A document describes every PATCH with its kind, its types and `fieldValidation`, as kubectl looks for.',
+    rule: 'A document describes every PATCH with its kind, its content types and `fieldValidation`, where kubectl looks for them.',
     async run(place) {
       const document = (await get(place, '/openapi/v3/apis/apps/v1')) as unknown as OpenApi
       assert.match(document.openapi ?? '', /^3\.0/)
@@ -368,7 +368,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/openapi/v3-etag',
-    rule: 'A document has an ETag, and who has it already gets a 304; with the hash it may be kept for long, and a stale hash redirects.',
+    rule: 'A document has an ETag and supports 304; a URL with the hash is cacheable for long, and an outdated hash redirects.',
     async run(place) {
       const first = await place.client.request('GET', '/openapi/v3/apis/coordination.k8s.io/v1')
       assert.match(first.header('etag'), /^"[0-9A-F]+"$/)
@@ -399,7 +399,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/openapi/v2',
-    rule: '`/openapi/v2` is one document in JSON with an ETag; who has it already gets a 304.',
+    rule: '`/openapi/v2` is one JSON document with an ETag that supports 304.',
     async run(place) {
       const answer = await place.client.request('GET', '/openapi/v2', { accept: 'application/json' })
       const document = ok(answer, 200) as unknown as OpenApi

@@ -1,5 +1,5 @@
 /**
- * Just enough protobuf to write and read one ConfigMap in its envelope, by hand.
+ * Just enough handwritten protobuf to encode and decode one ConfigMap in its envelope.
  *
  *   "k8s\0"  Unknown { 1: TypeMeta { 1: apiVersion, 2: kind }, 2: the object }
  *   ConfigMap { 1: ObjectMeta { 1: name, 3: namespace, 11: labels }, 2: data }
@@ -20,7 +20,7 @@ interface Enveloped {
   readonly raw: Uint8Array
 }
 
-/** What is inside an envelope; throws when it is none. */
+/** The content of an envelope; throws for anything else. */
 export function openEnvelope(bytes: Uint8Array): Enveloped {
   const buffer = Buffer.from(bytes)
   if (!buffer.subarray(0, 4).equals(magic)) throw new Error(`no envelope: ${buffer.subarray(0, 16).toString('hex')}`)
@@ -29,7 +29,7 @@ export function openEnvelope(bytes: Uint8Array): Enveloped {
   return { apiVersion: first(type, 1).toString(), kind: first(type, 2).toString(), raw: first(unknown, 2) }
 }
 
-/** Name and data of a ConfigMap's bytes. */
+/** Name and data of an encoded ConfigMap. */
 export function decodeConfigMap(raw: Uint8Array): { name: string; data: Record<string, string> } {
   const object = fieldsOf(Buffer.from(raw))
   const entries = object.filter(({ number }) => number === 2).map(({ value }) => fieldsOf(value))
@@ -44,7 +44,7 @@ interface Field {
   readonly value: Buffer
 }
 
-/** A field whose value has a length; all values here are shorter than 16 KiB. */
+/** A length-delimited field; all values here are shorter than 16 KiB. */
 function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const value = Buffer.concat(parts.map((part) => Buffer.from(part as string)))
   return Buffer.concat([
@@ -56,7 +56,7 @@ function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   ])
 }
 
-/** The fields with a length; numbers are skipped. */
+/** The length-delimited fields; numbers are skipped. */
 function fieldsOf(buffer: Buffer): Field[] {
   const fields: Field[] = []
   let at = 0

@@ -1,5 +1,5 @@
 /**
- * Bad input: whatever is sent, the answer is a clear refusal, and the server goes on.
+ * Bad input: every request gets a clear error, and the server keeps working.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
@@ -10,7 +10,7 @@ import type { ServerCase } from '../../target.ts'
 const yaml = 'application/yaml'
 const protobuf = 'application/vnd.kubernetes.protobuf'
 
-/** A body that cannot be read, its type, and what the message says. */
+/** A malformed body, its content type and the message. */
 const unreadable: readonly (readonly [string, string | Uint8Array, string, RegExp])[] = [
   ['empty', '', 'application/json', /unexpected end of JSON input/],
   ['cut-json', '{"metadata"', 'application/json', /couldn't get version\/kind; json parse error: /],
@@ -43,14 +43,14 @@ const unreadable: readonly (readonly [string, string | Uint8Array, string, RegEx
 
 const bodies = unreadable.map(([id, body, type, message]): ServerCase => ({
   id: `server/input/${id}`,
-  rule: `A body that cannot be read is a bad request (${id}).`,
+  rule: `A malformed body is a bad request (${id}).`,
   async run(place) {
-    const { message: told } = expectStatus(await place.post('configmaps', body, { type }), {
+    const { message: text } = expectStatus(await place.post('configmaps', body, { type }), {
       code: 400,
       reason: 'BadRequest',
       message: /^the object provided is unrecognized \(must be of type ConfigMap\): /,
     })
-    assert.match(String(told), message)
+    assert.match(String(text), message)
     ok(await place.list('configmaps'), 200)
   },
 }))
@@ -58,7 +58,7 @@ const bodies = unreadable.map(([id, body, type, message]): ServerCase => ({
 const bombs: readonly ServerCase[] = [
   {
     id: 'server/input/too-large',
-    rule: 'A body has at most 3 MiB.',
+    rule: 'A body can have at most 3 MiB.',
     async run(place) {
       expectStatus(await place.post('configmaps', 'x'.repeat(3_145_729)), {
         code: 413,
@@ -69,7 +69,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/largest',
-    rule: 'A body of exactly 3 MiB is read.',
+    rule: 'A body of exactly 3 MiB is accepted.',
     async run(place) {
       const body = JSON.stringify(configMap('a'))
       ok(await place.post('configmaps', body.padEnd(3_145_728)), 201)
@@ -77,7 +77,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/too-large-patch',
-    rule: 'A patch has at most 3 MiB.',
+    rule: 'A patch can have at most 3 MiB.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.patch('configmaps', 'a', { body: 'x'.repeat(3_145_729) }), {
@@ -88,7 +88,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/yaml-bomb',
-    rule: 'YAML whose anchors multiply without end is refused.',
+    rule: 'YAML with exponentially expanding anchors is rejected.',
     async run(place) {
       const levels = Array.from(
         { length: 12 },
@@ -105,7 +105,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/copy-bomb',
-    rule: 'A JSON patch whose copies grow without end is refused.',
+    rule: 'A JSON patch with exponentially growing copies is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k: 'x'.repeat(1_000) } })))
       const body = Array.from({ length: 30 }, (_, index) => ({ op: 'copy', from: '/data', path: `/data/k${index}` }))
@@ -115,7 +115,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/deep-patch',
-    rule: 'A patch that is nested too deep is refused.',
+    rule: 'A patch that is nested too deeply is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const answer = await place.patch('configmaps', 'a', { body: `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}` })
@@ -127,7 +127,7 @@ const bombs: readonly ServerCase[] = [
 const strangeKeys: readonly ServerCase[] = [
   {
     id: 'server/input/prototype-keys',
-    rule: '`__proto__`, `constructor` and the like are keys like all others: stored, listed, patched, selected.',
+    rule: '`__proto__`, `constructor` and similar names are ordinary keys: stored, listed, patched, selected.',
     async run(place) {
       const body =
         '{"metadata":{"name":"a","labels":{"constructor":"x"}},"data":{"__proto__":"1","constructor":"2","toString":"3"}}'
@@ -176,7 +176,7 @@ const strangeKeys: readonly ServerCase[] = [
   },
   {
     id: 'server/input/prototype-field',
-    rule: 'A field called `__proto__` or `constructor` is an unknown field.',
+    rule: 'A field named `__proto__` or `constructor` is an unknown field.',
     async run(place) {
       const answer = await place.post(
         'configmaps',
@@ -188,7 +188,7 @@ const strangeKeys: readonly ServerCase[] = [
   },
   {
     id: 'server/input/unicode',
-    rule: 'Text of any script survives, and so do control characters.',
+    rule: 'Text in any script is preserved, and so are control characters.',
     async run(place) {
       const data = { a: 'grüße', b: '日本語', c: '😀', d: '\u0000\u001f\u2028', e: '<&>' }
       ok(await place.post('configmaps', configMap('a', { data })))
@@ -221,7 +221,7 @@ const badQueries = queries.map(([id, method, query, message]): ServerCase => ({
 const looseQueries: readonly ServerCase[] = [
   {
     id: 'server/input/query-booleans',
-    rule: 'A flag in the query is false for `false` and `0`, and true for everything else.',
+    rule: 'A boolean in the query is false for `false` and `0`, and true for everything else.',
     async run(place) {
       ok(await place.post('leases', { metadata: { name: 'a' } }))
       for (const watch of ['false', '0']) expectMatch(ok(await place.list('leases', { watch })), { kind: 'LeaseList' })
@@ -231,7 +231,7 @@ const looseQueries: readonly ServerCase[] = [
   },
   {
     id: 'server/input/query-unknown',
-    rule: 'Query parameters that nobody knows do not matter.',
+    rule: 'Unknown query parameters are ignored.',
     async run(place) {
       ok(await place.list('configmaps', { nonsense: 'x', __proto__x: 'y' }), 200)
     },

@@ -1,5 +1,5 @@
 /**
- * For those who run the server: health, version, metrics, and who may come in.
+ * For operators: health, version, metrics and authentication.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -8,7 +8,7 @@ import type { ServerCase } from '../../target.ts'
 const health: readonly ServerCase[] = [
   ...['healthz', 'livez', 'readyz'].map((name): ServerCase => ({
     id: `server/operations/${name}`,
-    rule: `\`/${name}\` says \`ok\` in plain text; verbose, it lists the checks; a check can be asked for alone.`,
+    rule: `\`/${name}\` returns \`ok\` as plain text; with verbose it lists the checks, and each check has its own path.`,
     async run(place) {
       const plain = await place.client.request('GET', `/${name}`)
       assert.deepEqual([plain.status, plain.text], [200, 'ok'])
@@ -23,7 +23,7 @@ const health: readonly ServerCase[] = [
   })),
   {
     id: 'server/operations/exclude',
-    rule: 'A check can be excluded; excluding one that does not exist only brings a remark.',
+    rule: 'A check can be excluded; excluding an unknown check only adds a note.',
     async run(place) {
       const { status, text } = await place.client.request('GET', '/readyz?verbose&exclude=ping&exclude=judge')
       assert.equal(status, 200)
@@ -33,14 +33,14 @@ const health: readonly ServerCase[] = [
   },
   {
     id: 'server/operations/unknown-check',
-    rule: 'A check that does not exist is a 404.',
+    rule: 'An unknown check is a 404.',
     async run(place) {
       assert.equal((await place.client.request('GET', '/livez/judge')).status, 404)
     },
   },
   {
     id: 'server/operations/version',
-    rule: '`/version` says which Kubernetes this is, in a form that clients can parse.',
+    rule: '`/version` returns the Kubernetes version in a format that clients can parse.',
     async run(place) {
       expectMatch(ok(await place.client.request('GET', '/version'), 200), {
         major: /^\d+$/,
@@ -52,7 +52,7 @@ const health: readonly ServerCase[] = [
   },
   {
     id: 'server/operations/metrics',
-    rule: '`/metrics` counts requests in the text form of Prometheus.',
+    rule: '`/metrics` counts requests in the Prometheus text format.',
     async run(place) {
       ok(await place.list('configmaps'))
       const answer = await place.client.request('GET', '/metrics')
@@ -72,7 +72,7 @@ const health: readonly ServerCase[] = [
 const admission: readonly ServerCase[] = [
   {
     id: 'server/auth/no-credentials',
-    rule: 'Where nobody may be anonymous, a request without credentials is a 401.',
+    rule: 'Without anonymous access, a request without credentials is a 401.',
     needs: ['authentication', 'no-anonymous'],
     async run(place) {
       for (const path of ['/api', '/api/v1/namespaces', '/judge']) {
@@ -90,7 +90,7 @@ const admission: readonly ServerCase[] = [
   },
   {
     id: 'server/auth/bad-token',
-    rule: 'Credentials that are not valid are a 401, also where anonymous requests are let in.',
+    rule: 'Invalid credentials are a 401, even if anonymous requests are allowed.',
     needs: ['authentication'],
     async run(place) {
       for (const authorization of ['Bearer wrong', 'Bearer']) {
@@ -105,7 +105,7 @@ const admission: readonly ServerCase[] = [
   },
   {
     id: 'server/auth/may-i',
-    rule: 'Who may do everything is told so by a SelfSubjectAccessReview.',
+    rule: 'A SelfSubjectAccessReview confirms the rights of an administrator.',
     async run(place) {
       const spec = { resourceAttributes: { verb: 'create', resource: 'configmaps', namespace: place.namespace } }
       const answer = await place.client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {

@@ -1,5 +1,5 @@
 /**
- * Paths and verbs: what exists, what does not, and what the answer is then.
+ * Paths and verbs: which exist, and the response for those that do not.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -19,7 +19,7 @@ const notAllowed = {
   details: {},
 }
 
-/** A path that does not exist, and whether the answer is a Status; else it is plain text. */
+/** A path that does not exist, and whether the 404 is a Status or plain text. */
 const missing: readonly (readonly [string, string, boolean])[] = [
   ['root', '/judge', false],
   ['group', '/apis/judge.example.com', false],
@@ -37,7 +37,7 @@ const missing: readonly (readonly [string, string, boolean])[] = [
 
 const unknownPaths = missing.map(([id, path, isStatus]): ServerCase => ({
   id: `server/routes/unknown-${id}`,
-  rule: `\`${path}\` does not exist: ${isStatus ? 'a Status says so' : 'plain text says so'}.`,
+  rule: `\`${path}\` does not exist: the 404 is ${isStatus ? 'a Status' : 'plain text'}.`,
   async run(place) {
     const answer = await place.client.request('GET', path)
     if (isStatus) {
@@ -50,7 +50,7 @@ const unknownPaths = missing.map(([id, path, isStatus]): ServerCase => ({
   },
 }))
 
-/** A verb that a path does not have. */
+/** A verb that a path does not support. */
 const verbs: readonly (readonly [string, string, string])[] = [
   ['post-to-object', 'POST', '/api/v1/namespaces/{}/configmaps/a'],
   ['put-to-collection', 'PUT', '/api/v1/namespaces/{}/configmaps'],
@@ -81,7 +81,7 @@ const wrongVerbs = verbs.map(([id, method, path]): ServerCase => ({
 const more: readonly ServerCase[] = [
   {
     id: 'server/routes/head',
-    rule: 'Resources have no HEAD: the answer is a 405 without a body.',
+    rule: 'Resources do not support HEAD: the response is a 405 without a body.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const answer = await place.client.request('HEAD', place.path('configmaps', 'a'))
@@ -91,7 +91,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/routes/trailing-slash',
-    rule: 'A slash at the end does not matter.',
+    rule: 'A trailing slash is ignored.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       assert.deepEqual(ok(await place.client.request('GET', `${place.path('configmaps', 'a')}/`), 200), made)
@@ -100,7 +100,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/routes/escaped-name',
-    rule: 'A name may be escaped in the path; an escaped slash is no part of a name, and `..` is refused.',
+    rule: 'A name in the path can be escaped; an escaped slash is not part of a name, and `..` is rejected.',
     async run(place) {
       ok(await place.post('roles', { metadata: { name: 'a:b' } }))
       expectMatch(ok(await place.get('roles', 'a%3Ab'), 200).metadata, { name: 'a:b' })
@@ -114,7 +114,7 @@ const more: readonly ServerCase[] = [
   },
   {
     id: 'server/routes/strange-name',
-    rule: 'A name that no object can have is simply not found.',
+    rule: 'A name that no object can have is a 404.',
     async run(place) {
       for (const name of ['A_B', 'constructor', '__proto__', 'a b'])
         expectStatus(await place.get('configmaps', encodeURIComponent(name)), {

@@ -1,5 +1,5 @@
 /**
- * The edges of a watch: too old, too new, bookmarks, the streaming list, other forms, the end.
+ * Edge cases of a watch: too old, too new, bookmarks, streaming list, other representations, the end.
  */
 import assert from 'node:assert/strict'
 import { brief, expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -17,7 +17,7 @@ async function make(place: Place, name: string): Promise<string> {
 const time: readonly ServerCase[] = [
   {
     id: 'server/watch/too-old',
-    rule: 'A watch from a version that was forgotten answers 200 and one ERROR event with a 410 Expired, and ends.',
+    rule: 'A watch from a compacted resourceVersion returns 200, sends one ERROR event with a 410 Expired, and ends.',
     needs: ['compaction'],
     async run(place) {
       const resourceVersion = await make(place, 'a')
@@ -35,7 +35,7 @@ const time: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/ancient',
-    rule: 'A watch from version 1, long forgotten, tells one ERROR event with a 410 Expired.',
+    rule: 'A watch from resourceVersion 1, long compacted, sends one ERROR event with a 410 Expired.',
     needs: ['compaction'],
     async run(place) {
       await make(place, 'a')
@@ -47,7 +47,7 @@ const time: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/too-new',
-    rule: 'A watch from a version that was not reached yet waits: nothing is told, and it ends in good order.',
+    rule: 'A watch from a resourceVersion in the future waits: it sends no events and ends cleanly.',
     async run(place) {
       const stream = await place.watch('leases', { resourceVersion: future, timeoutSeconds: 1 })
       await make(place, 'a')
@@ -56,7 +56,7 @@ const time: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/unreadable-version',
-    rule: 'A watch from a version that is no number is refused before it begins.',
+    rule: 'A watch from a resourceVersion that is not a number is rejected before it starts.',
     async run(place) {
       const answer = await place.list('leases', { watch: true, resourceVersion: 'abc' })
       assert.ok(answer.status >= 400, String(answer))
@@ -65,7 +65,7 @@ const time: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/timeout',
-    rule: 'timeoutSeconds ends a watch in good order, without an ERROR.',
+    rule: 'timeoutSeconds ends a watch cleanly, without an ERROR.',
     async run(place) {
       await make(place, 'a')
       assert.deepEqual(brief(await (await place.watch('leases', { timeoutSeconds: 1 })).rest()), ['ADDED a'])
@@ -73,7 +73,7 @@ const time: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/bad-timeout',
-    rule: 'A timeoutSeconds that is no number is a bad request.',
+    rule: 'A timeoutSeconds that is not a number is a bad request.',
     async run(place) {
       expectStatus(await place.list('leases', { watch: true, timeoutSeconds: 'soon' }), {
         code: 400,
@@ -86,7 +86,7 @@ const time: readonly ServerCase[] = [
 const bookmarks: readonly ServerCase[] = [
   {
     id: 'server/watch/no-bookmarks',
-    rule: 'Who did not ask for bookmarks gets none, not even at the end.',
+    rule: 'A watch that did not request bookmarks gets none, not even at the end.',
     async run(place) {
       const resourceVersion = await make(place, 'a')
       assert.deepEqual(await (await place.watch('leases', { resourceVersion, timeoutSeconds: 2 })).rest(), [])
@@ -94,7 +94,7 @@ const bookmarks: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/bookmark-before-end',
-    rule: 'Who asked for bookmarks gets one before the time is over, if anything happened: only kind and resourceVersion.',
+    rule: 'A watch that requested bookmarks gets one before the timeout if anything happened: only kind and resourceVersion.',
     async run(place) {
       const resourceVersion = await make(place, 'a')
       const stream = await place.watch('leases', { resourceVersion, timeoutSeconds: 4, allowWatchBookmarks: true })
@@ -115,7 +115,7 @@ const bookmarks: readonly ServerCase[] = [
 const streamingLists: readonly ServerCase[] = [
   {
     id: 'server/watch/initial-events',
-    rule: 'A streaming list tells what is there as ADDED, then a marked bookmark, then changes.',
+    rule: 'A streaming list sends the existing objects as ADDED, then an annotated bookmark, then changes.',
     async run(place) {
       await make(place, 'a')
       const newest = await make(place, 'b')
@@ -133,7 +133,7 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-empty',
-    rule: 'A streaming list of nothing begins with the marked bookmark.',
+    rule: 'A streaming list of an empty collection starts with the annotated bookmark.',
     async run(place) {
       expectMatch(await (await place.watch('leases', streaming)).next(), {
         type: 'BOOKMARK',
@@ -143,7 +143,7 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-version',
-    rule: 'A streaming list may say how new it must be: 0 or a version.',
+    rule: 'A streaming list can set a minimum resourceVersion: 0 or a specific one.',
     async run(place) {
       const resourceVersion = await make(place, 'a')
       for (const version of ['0', resourceVersion]) {
@@ -157,7 +157,7 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-selector',
-    rule: 'A streaming list obeys selectors.',
+    rule: 'A streaming list applies selectors.',
     async run(place) {
       for (const name of ['a', 'b']) await make(place, name)
       const events = await (await place.watch('leases', { ...streaming, fieldSelector: 'metadata.name=b' })).take(2)
@@ -166,7 +166,7 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-not-wanted',
-    rule: 'With sendInitialEvents=false only changes are told.',
+    rule: 'With sendInitialEvents=false a watch sends only changes.',
     async run(place) {
       const resourceVersion = await make(place, 'a')
       const stream = await place.watch('leases', {
@@ -180,7 +180,7 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-rules',
-    rule: 'sendInitialEvents needs resourceVersionMatch=NotOlderThan, and the match needs it.',
+    rule: 'sendInitialEvents requires resourceVersionMatch=NotOlderThan, and vice versa.',
     async run(place) {
       const refused = { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind: 'ListOptions' } }
       expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true }), {
@@ -205,14 +205,14 @@ const streamingLists: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/initial-events-too-new',
-    rule: 'A streaming list of a version that was not reached yet tells a Timeout with the cause ResourceVersionTooLarge.',
+    rule: 'A streaming list of a resourceVersion in the future sends a Timeout with the cause ResourceVersionTooLarge.',
     async run(place) {
       const query = { ...streaming, resourceVersion: future, timeoutSeconds: 10 }
       const answer = await place.list('leases', { watch: true, ...query })
-      const told = answer.text.startsWith('{"type"')
+      const received = answer.text.startsWith('{"type"')
         ? (answer.json as unknown as { object: unknown }).object
         : answer.json
-      expectMatch(told, {
+      expectMatch(received, {
         kind: 'Status',
         code: 504,
         reason: 'Timeout',
@@ -225,7 +225,7 @@ const streamingLists: readonly ServerCase[] = [
 const forms: readonly ServerCase[] = [
   {
     id: 'server/watch/table',
-    rule: 'A watch as Table tells one row an event; only the first has the columns.',
+    rule: 'A watch as Table sends one row per event; only the first event has the columns.',
     async run(place) {
       const stream = await place.watch('leases', {}, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
       for (const name of ['a', 'b']) await make(place, name)
@@ -261,7 +261,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/table-bookmark',
-    rule: 'A bookmark of a watch as Table is a Table with one row whose object carries the version and the mark.',
+    rule: 'A bookmark of a watch as Table is a Table with one row whose object carries the resourceVersion and the annotation.',
     async run(place) {
       const stream = await place.watch('leases', streaming, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
       expectMatch(await stream.next(), {
@@ -276,7 +276,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/metadata-only',
-    rule: 'A watch as PartialObjectMetadata tells metadata only, bookmarks too.',
+    rule: 'A watch as PartialObjectMetadata sends only metadata, in bookmarks too.',
     async run(place) {
       await make(place, 'a')
       const stream = await place.watch('leases', streaming, {
@@ -298,7 +298,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/yaml',
-    rule: 'A watch cannot be YAML.',
+    rule: 'A watch cannot be encoded as YAML.',
     async run(place) {
       const answer = await place.list('leases', { watch: true, timeoutSeconds: 1 }, { accept: 'application/yaml' })
       assert.equal(answer.status, 406)
@@ -306,7 +306,7 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/json-stream-parameter',
-    rule: 'A watch may be asked for with `stream=watch`.',
+    rule: 'A watch can be requested with `stream=watch`.',
     async run(place) {
       await make(place, 'a')
       const stream = await place.watch('leases', {}, { accept: 'application/json;stream=watch' })

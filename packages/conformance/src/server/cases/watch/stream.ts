@@ -1,5 +1,5 @@
 /**
- * What a watch tells: every change once, in order, from where it was asked to begin.
+ * The events of a watch: every change once, in order, from the requested start.
  */
 import assert from 'node:assert/strict'
 import { brief, expectMatch, expectStatus, isNewer, ok } from '../../expect.ts'
@@ -17,7 +17,7 @@ async function make(place: Place, name: string, labels: Readonly<Record<string, 
 const starts: readonly ServerCase[] = [
   {
     id: 'server/watch/frames',
-    rule: 'A watch answers 200 in JSON at once, one event a line: the type and the whole object with its kind.',
+    rule: 'A watch returns 200 in JSON immediately, one event per line: the type and the whole object with its kind.',
     async run(place) {
       const stream = await place.watch('leases', { resourceVersion: await versionNow(place) })
       assert.match(stream.headers['content-type'] ?? '', /^application\/json/)
@@ -28,7 +28,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/from-version',
-    rule: 'A watch from a version tells everything after it and nothing before.',
+    rule: 'A watch from a resourceVersion sends every later event and no earlier one.',
     async run(place) {
       await make(place, 'a')
       const resourceVersion = await versionNow(place)
@@ -43,7 +43,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/without-version',
-    rule: 'A watch without a version begins with what is there as ADDED, in order, and goes on live.',
+    rule: 'A watch without a resourceVersion sends the existing objects as ADDED, in order, and continues with live events.',
     async run(place) {
       for (const name of ['b', 'a']) await make(place, name)
       ok(await place.patch('leases', 'a', { body: { spec: { holderIdentity: 'x' } } }))
@@ -57,7 +57,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/deleted',
-    rule: 'A DELETED event carries the last state, with the version of the deletion.',
+    rule: 'A DELETED event carries the last state, with the resourceVersion of the deletion.',
     async run(place) {
       await make(place, 'a')
       const last = ok(await place.patch('leases', 'a', { body: { spec: { holderIdentity: 'x' } } }))
@@ -74,7 +74,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/all-namespaces',
-    rule: 'A watch without a namespace hears of all of them.',
+    rule: 'A watch without a namespace sends the events of all namespaces.',
     async run(place) {
       const stream = await place.client.watch('/apis/coordination.k8s.io/v1/leases', {
         query: { resourceVersion: await versionNow(place), labelSelector: `run=${place.namespace}` },
@@ -88,7 +88,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/other-namespaces',
-    rule: 'A watch of a namespace hears of no other.',
+    rule: 'A watch of one namespace sends no events of other namespaces.',
     async run(place) {
       const other = place.unique('0')
       ok(await place.post('namespaces', sample('namespaces', other)))
@@ -113,14 +113,16 @@ const starts: readonly ServerCase[] = [
         place.watch('leases', { resourceVersion }),
       ])
       await Promise.all(Array.from({ length: 10 }, (_, index) => make(place, `a${index}`)))
-      const told = await one.take(10)
-      assert.deepEqual(await two.take(10), told)
-      assert.ok(told.every(({ object }, index) => index === 0 || isNewer(object, told[index - 1]?.object ?? object)))
+      const events = await one.take(10)
+      assert.deepEqual(await two.take(10), events)
+      assert.ok(
+        events.every(({ object }, index) => index === 0 || isNewer(object, events[index - 1]?.object ?? object)),
+      )
     },
   },
   {
     id: 'server/watch/list-then-watch',
-    rule: 'Nothing is lost or told twice between a list and the watch from its version, whoever writes meanwhile.',
+    rule: 'Between a list and a watch from its resourceVersion no event is lost or sent twice, despite concurrent writes.',
     async run(place) {
       const writing = Promise.all(Array.from({ length: 20 }, (_, index) => make(place, `a${index}`)))
       const list = ok(await place.list('leases'))
@@ -136,7 +138,7 @@ const starts: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/one-path',
-    rule: 'The old `/watch/` paths still stream.',
+    rule: 'The deprecated `/watch/` paths still stream.',
     async run(place) {
       await make(place, 'a')
       const collection = await place.client.watch(
@@ -154,7 +156,7 @@ const starts: readonly ServerCase[] = [
 const selections: readonly ServerCase[] = [
   {
     id: 'server/watch/labels',
-    rule: 'Through a label selector, what begins to match is ADDED and what stops is DELETED, with the old content and the new version.',
+    rule: 'With a label selector, an object that starts to match is ADDED and one that stops is DELETED, with the old content and the new version.',
     async run(place) {
       await make(place, 'a', { in: 'yes' })
       await make(place, 'b')
@@ -174,7 +176,7 @@ const selections: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/labels-ignored-objects',
-    rule: 'What never matched is never told, not even its deletion.',
+    rule: 'A watch sends no events of objects that never matched, not even their deletion.',
     async run(place) {
       await make(place, 'a')
       const stream = await place.watch('leases', { resourceVersion: await versionNow(place), labelSelector: 'in=yes' })
@@ -185,7 +187,7 @@ const selections: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/name',
-    rule: 'A watch of one name hears of that object only.',
+    rule: 'A watch of one name sends only the events of that object.',
     async run(place) {
       const stream = await place.watch('leases', { fieldSelector: 'metadata.name=b' })
       for (const name of ['a', 'b', 'c']) await make(place, name)
@@ -196,7 +198,7 @@ const selections: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/fields',
-    rule: 'Through a field selector, objects enter and leave as their fields change.',
+    rule: 'With a field selector, objects enter and leave the watch as their fields change.',
     async run(place) {
       ok(await place.post('pods', sample('pods', 'a')))
       const {
@@ -212,7 +214,7 @@ const selections: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/bad-selector',
-    rule: 'A watch with a bad selector is refused before it begins.',
+    rule: 'A watch with a bad selector is rejected before it starts.',
     async run(place) {
       expectStatus(await place.list('leases', { watch: true, labelSelector: 'a b' }), {
         code: 400,

@@ -1,5 +1,5 @@
 /**
- * What admission webhooks answer: changes, refusals, nonsense and nothing at all; and who is asked after whom.
+ * Responses of admission webhooks: changes, denials, invalid responses and timeouts; and the order of calls.
  */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ const note = (key: string, value: string): Fields =>
 const changing: readonly ServerCase[] = [
   {
     id: 'server/webhooks/order',
-    rule: 'Mutating webhooks are asked one after the other, by the name of their configuration and their place in it, each about what the one before made of the object.',
+    rule: 'Mutating webhooks are called one by one, ordered by configuration name and position; each gets the result of the previous one.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -45,7 +45,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/reinvocation',
-    rule: 'A webhook that wants it is asked exactly once more when a later one changed the object.',
+    rule: 'A webhook with reinvocationPolicy IfNeeded is called once more when a later one changed the object.',
     needs,
     async run(place) {
       let count = 0
@@ -64,7 +64,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/reinvocation-changes',
-    rule: 'What is changed in the second round is shown to those after it, and there is no third.',
+    rule: 'Webhooks later in the second round see its changes, and there is no third round.',
     needs,
     async run(place) {
       let count = 0
@@ -80,7 +80,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/no-reinvocation',
-    rule: 'Who was asked after the last change is not asked again.',
+    rule: 'A webhook called after the last change is not called again.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -97,7 +97,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/unowned-changes',
-    rule: 'What a webhook adds is managed by nobody.',
+    rule: 'Fields added by a webhook have no manager.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -117,7 +117,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/spoiled-managers',
-    rule: 'Managed fields that a webhook spoils are as they were, with a warning.',
+    rule: 'If a webhook makes managedFields invalid, they are restored with a warning.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -147,7 +147,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/custom-pruning',
-    rule: 'What a webhook adds to a custom object is pruned and defaulted by its schema.',
+    rule: 'Fields that a webhook adds to a custom object are pruned and defaulted by its schema.',
     needs,
     async run(place) {
       const widgets = await defineCustom(place, {
@@ -167,7 +167,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/validated-after',
-    rule: 'What webhooks made of an object is validated like everything else.',
+    rule: 'The result of webhooks is validated like any other object.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -183,7 +183,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/delete-changes',
-    rule: 'A webhook may not change an object that is deleted, and the object stays.',
+    rule: 'A webhook cannot change an object on delete; an attempt keeps the object.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -206,7 +206,7 @@ const changing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/patch-does-not-fit',
-    rule: 'A patch that does not fit the object refuses the write, whatever the failure policy.',
+    rule: 'A patch that does not apply to the object rejects the write, whatever the failure policy.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -251,7 +251,7 @@ const denials: Readonly<Record<string, { answer: Fields; code: number; reason?: 
 const refusing: readonly ServerCase[] = [
   ...Object.entries(denials).map(([id, { answer, code, message, reason }]): ServerCase => ({
     id: `server/webhooks/denied-${id}`,
-    rule: `A refusal ${id.replaceAll('-', ' ')} becomes ${code}, whatever the failure policy.`,
+    rule: `A denial ${id.replaceAll('-', ' ')} returns ${code}, whatever the failure policy.`,
     needs,
     run: (place) =>
       withWebhooks(
@@ -269,7 +269,7 @@ const refusing: readonly ServerCase[] = [
   })),
   {
     id: 'server/webhooks/denied-deletion',
-    rule: 'What may not be deleted stays.',
+    rule: 'An object whose deletion is denied stays.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -287,7 +287,7 @@ const refusing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/warnings',
-    rule: 'Warnings of webhooks reach the client, also with a refusal.',
+    rule: 'Warnings of webhooks reach the client, also when the request is denied.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -324,7 +324,7 @@ const failures: Readonly<Record<string, { kind?: 'validating'; answer: Fields; m
     answer: { ...patch({ op: 'remove', path: '/data' }), patchType: 'Merge' },
     message: /: unsupported patch type "Merge"$/,
   },
-  'patch-that-is-none': {
+  'malformed-patch': {
     answer: { patchType: 'JSONPatch', patch: Buffer.from('{"a":1}').toString('base64') },
     message: /: received undecodable patch in webhook response: /,
   },
@@ -356,7 +356,7 @@ const raw: Readonly<Record<string, (response: ServerResponse) => void>> = {
 const failing: readonly ServerCase[] = [
   ...Object.entries(failures).map(([id, { kind = 'mutating', answer, message }]): ServerCase => ({
     id: `server/webhooks/failed-${id}`,
-    rule: `An answer with ${id.replaceAll('-', ' ')} is no answer: the call has failed.`,
+    rule: `An invalid response (${id.replaceAll('-', ' ')}) is a failed call.`,
     needs,
     run: (place) =>
       withWebhooks(place, { [kind]: { a: { w: {} } }, answers: { w: () => answer } }, async () => {
@@ -370,7 +370,7 @@ const failing: readonly ServerCase[] = [
   })),
   ...Object.entries(raw).map(([id, answer]): ServerCase => ({
     id: `server/webhooks/failed-${id}`,
-    rule: `A webhook that answers with ${id.replaceAll('-', ' ')} refuses the write, or is left out when its failures are ignored.`,
+    rule: `A webhook that fails (${id.replaceAll('-', ' ')}) rejects the write, or is skipped when its failures are ignored.`,
     needs,
     run: (place) =>
       withWebhooks(
@@ -405,7 +405,7 @@ const failing: readonly ServerCase[] = [
   })),
   {
     id: 'server/webhooks/timeout',
-    rule: 'A webhook that takes longer than it may has failed.',
+    rule: 'A webhook that exceeds its timeout has failed.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -424,7 +424,7 @@ const failing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/unreachable',
-    rule: 'A webhook that is not there refuses the write, or is left out when its failures are ignored.',
+    rule: 'An unreachable webhook rejects the write, or is skipped when its failures are ignored.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -453,7 +453,7 @@ const failing: readonly ServerCase[] = [
 const counting: readonly ServerCase[] = [
   {
     id: 'server/webhooks/metrics',
-    rule: '`/metrics` tells of each webhook how long it took, what it refused, how often it failed, and how often a write went on without it.',
+    rule: '`/metrics` reports for each webhook the duration, the denials, the failures and the writes that continued despite a failure.',
     needs,
     run: (place) =>
       withWebhooks(

@@ -1,5 +1,5 @@
 /**
- * What admission webhooks are asked: about which writes, with which objects, in which form.
+ * Requests to admission webhooks: for which writes, with which objects, in which version.
  */
 import assert from 'node:assert/strict'
 import { defineCustom } from '../../custom.ts'
@@ -25,7 +25,7 @@ const brief = ({ hook, request: { operation, name, options, object, oldObject } 
 export const webhookRequestCases: readonly ServerCase[] = [
   {
     id: 'server/webhooks/create',
-    rule: 'Mutating webhooks see a new object before it has a name that is generated or a uid; validating ones see what would be stored.',
+    rule: 'Mutating webhooks see a new object before it has a generated name or a uid; validating webhooks see the object to be stored.',
     needs,
     run: (place) =>
       withWebhooks(place, both, async (taken) => {
@@ -87,7 +87,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/update-and-delete',
-    rule: 'A patch is an update to webhooks; they see what is replaced or deleted as the old object.',
+    rule: 'A patch is an UPDATE for webhooks; they get the replaced or deleted object as oldObject.',
     needs,
     run: (place) =>
       withWebhooks(place, both, async (taken) => {
@@ -111,7 +111,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/delete-collection',
-    rule: 'Deleting a collection asks about each of its objects, without a name.',
+    rule: 'Deleting a collection calls webhooks for each object, without a name.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -138,7 +138,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/parts',
-    rule: 'A subresource is asked about by its name, with the object that is written there.',
+    rule: 'Webhooks match a subresource by name and get the object that is written there.',
     needs: ['callback', 'still'],
     run: (place) =>
       withWebhooks(
@@ -206,7 +206,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/create-by-put-and-apply',
-    rule: 'A PUT or an apply that finds nothing is a creation to webhooks.',
+    rule: 'A PUT or an apply of a missing object is a CREATE for webhooks.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -234,7 +234,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/dry-run',
-    rule: 'Webhooks without side effects are asked about dry runs, and told so.',
+    rule: 'Webhooks without side effects are called for dry runs, with dryRun set.',
     needs,
     run: (place) =>
       withWebhooks(place, { mutating: { a: { m: { sideEffects: 'NoneOnDryRun' } } } }, async (taken) => {
@@ -248,7 +248,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/old-protocol',
-    rule: 'The first version of the protocol that the webhook lists and the server knows is spoken; the older one checks less.',
+    rule: 'The server uses the first listed review version that it knows; the older one checks less.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -274,7 +274,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/object-selector',
-    rule: 'A webhook that selects objects is asked when the object has the labels or had them.',
+    rule: 'A webhook with an object selector is called when the new or the old object matches.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -297,7 +297,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/namespaces',
-    rule: 'A namespace is selected by its own labels, and counts as being in itself.',
+    rule: 'A namespace is selected by its own labels, as if it were in itself.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -332,7 +332,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/conditions',
-    rule: 'A webhook is asked when all its conditions are true.',
+    rule: 'A webhook is called when all its match conditions are true.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -361,7 +361,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/condition-errors',
-    rule: 'A condition that cannot be evaluated refuses the write, unless failures are ignored or another condition is false.',
+    rule: 'A match condition that fails to evaluate rejects the write, unless failures are ignored or another condition is false.',
     needs,
     async run(place) {
       const broken = { name: 'a', expression: 'object.nothing == 1' }
@@ -393,7 +393,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/equivalent-versions',
-    rule: 'A webhook about another version of the same objects is shown that version, and what it changes comes back.',
+    rule: 'A webhook registered for an equivalent version gets the object in that version, and its changes are converted back.',
     needs,
     run: (place) =>
       withWebhooks(
@@ -473,7 +473,7 @@ export const webhookRequestCases: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/own-configuration',
-    rule: 'No webhook is asked about webhooks and policies.',
+    rule: 'Webhooks are not called for webhook configurations and policies.',
     needs,
     run: (place) =>
       withWebhooks(

@@ -1,5 +1,5 @@
 /**
- * What a create sets, keeps, ignores and refuses.
+ * Fields that a create sets, keeps, ignores and rejects.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
@@ -11,7 +11,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const systemFields: readonly ServerCase[] = [
   {
     id: 'server/create/answers-what-was-stored',
-    rule: 'A create answers 201 with the object as it was stored: kind, uid, resourceVersion, time of creation.',
+    rule: 'A create returns 201 with the stored object: kind, uid, resourceVersion and creation timestamp.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } })), 201)
       expectMatch(made, {
@@ -33,7 +33,7 @@ const systemFields: readonly ServerCase[] = [
   },
   {
     id: 'server/create/ignores-system-fields',
-    rule: 'A uid, times of creation and deletion, and a generation that the client sends are ignored.',
+    rule: 'The server ignores a uid, creation and deletion timestamps and a generation sent by the client.',
     async run(place) {
       const made = ok(
         await place.post(
@@ -58,7 +58,7 @@ const systemFields: readonly ServerCase[] = [
   },
   {
     id: 'server/create/refuses-resource-version',
-    rule: 'A create with a resourceVersion is refused and stores nothing.',
+    rule: 'A create with a resourceVersion is rejected and stores nothing.',
     async run(place) {
       const answer = await place.post('configmaps', configMap('a', { metadata: { resourceVersion: '1' } }))
       assert.ok(answer.status >= 400, String(answer))
@@ -71,7 +71,7 @@ const systemFields: readonly ServerCase[] = [
   },
   {
     id: 'server/create/resource-version-is-refused-last',
-    rule: 'Other mistakes are named before a resourceVersion is, and a dry run, which stores nothing, does not mind one.',
+    rule: 'Other errors are reported before a resourceVersion is; a dry run accepts a resourceVersion because it stores nothing.',
     async run(place) {
       const metadata = { resourceVersion: '1' }
       expectStatus(await place.post('configmaps', configMap('-', { metadata })), { code: 422, reason: 'Invalid' })
@@ -81,7 +81,7 @@ const systemFields: readonly ServerCase[] = [
   },
   {
     id: 'server/create/drops-status',
-    rule: "The status of a created object is the server's, whatever the client sends.",
+    rule: 'A create drops the status that the client sends.',
     async run(place) {
       const made = ok(
         await place.post('deployments', sample('deployments', 'a', { status: { replicas: 7, observedGeneration: 9 } })),
@@ -92,7 +92,7 @@ const systemFields: readonly ServerCase[] = [
   },
   {
     id: 'server/create/generation-starts-at-one',
-    rule: 'A kind that counts generations starts at 1, whatever the client sends.',
+    rule: 'A kind with generations starts at 1, whatever the client sends.',
     async run(place) {
       for (const resource of [
         'deployments',
@@ -128,7 +128,7 @@ const systemFields: readonly ServerCase[] = [
 const identity: readonly ServerCase[] = [
   {
     id: 'server/create/other-namespace',
-    rule: 'A namespace in the body that is not the one in the path is a bad request.',
+    rule: 'A namespace in the body that differs from the path is a bad request.',
     async run(place) {
       expectStatus(await place.post('configmaps', configMap('a', { metadata: { namespace: 'default' } })), {
         code: 400,
@@ -139,7 +139,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/namespace-from-path',
-    rule: 'A body without a namespace gets the one of the path.',
+    rule: 'A body without a namespace gets the namespace of the path.',
     async run(place) {
       expectMatch(ok(await place.post('configmaps', configMap('a', { metadata: { namespace: '' } })), 201).metadata, {
         namespace: place.namespace,
@@ -148,7 +148,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/cluster-wide-with-namespace',
-    rule: 'A namespace in the body of a cluster-wide object is cleared.',
+    rule: 'A namespace in the body of a cluster-scoped object is cleared.',
     async run(place) {
       const made = ok(
         await place.post(
@@ -162,7 +162,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/exists',
-    rule: 'A create of what exists is refused with AlreadyExists and changes nothing.',
+    rule: 'A create of an existing object is rejected with AlreadyExists and changes nothing.',
     async run(place) {
       const first = ok(await place.post('configmaps', configMap('a', { data: { k: '1' } })))
       expectStatus(await place.post('configmaps', configMap('a', { data: { k: '2' } })), {
@@ -176,7 +176,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/exists-in-a-group',
-    rule: 'The message about an object of a group names the resource with the group.',
+    rule: 'An error message about an object in a named group qualifies the resource with the group.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
       expectStatus(await place.post('leases', sample('leases', 'a')), {
@@ -189,7 +189,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/exists-terminating',
-    rule: 'When the one that exists is being deleted, the message says so.',
+    rule: 'If the existing object is being deleted, the message says so.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/judge'] } })))
       ok(await place.delete('configmaps', 'a'))
@@ -203,7 +203,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/other-version',
-    rule: 'A body of another version than the path is a bad request.',
+    rule: 'A body with a version other than that of the path is a bad request.',
     async run(place) {
       expectStatus(await place.post('deployments', sample('deployments', 'a', { apiVersion: 'apps/v1beta1' })), {
         code: 400,
@@ -214,7 +214,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/other-kind',
-    rule: 'A body of another kind than the path is a bad request.',
+    rule: 'A body with a kind other than that of the path is a bad request.',
     async run(place) {
       expectStatus(await place.post('configmaps', sample('secrets', 'a')), {
         code: 400,
@@ -225,7 +225,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/without-kind',
-    rule: 'The body of a built-in kind may leave out apiVersion and kind: the path says them.',
+    rule: 'The body of a built-in kind may omit apiVersion and kind: the path implies them.',
     async run(place) {
       expectMatch(ok(await place.post('configmaps', { metadata: { name: 'a' } }), 201), {
         apiVersion: 'v1',
@@ -257,7 +257,7 @@ const identity: readonly ServerCase[] = [
 const relations: readonly ServerCase[] = [
   {
     id: 'server/create/duplicate-owners',
-    rule: 'Of two identical owner references one is kept, with a warning.',
+    rule: 'Of two identical owner references the server keeps one and returns a warning.',
     async run(place) {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' }
       const answer = await place.post('configmaps', configMap('a', { metadata: { ownerReferences: [owner, owner] } }))
@@ -313,7 +313,7 @@ const relations: readonly ServerCase[] = [
   },
   {
     id: 'server/create/owner-incomplete',
-    rule: 'An owner reference needs apiVersion, kind, name and uid; all that is missing is told at once.',
+    rule: 'An owner reference needs apiVersion, kind, name and uid; one error reports all missing fields.',
     async run(place) {
       expectStatus(
         await place.post(
@@ -367,7 +367,7 @@ const relations: readonly ServerCase[] = [
   },
   {
     id: 'server/create/finalizer-name',
-    rule: 'The name of a finalizer must be qualified or a standard one.',
+    rule: 'A finalizer name must be qualified or one of the standard names.',
     async run(place) {
       expectStatus(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['a b'] } })), {
         code: 422,

@@ -1,5 +1,5 @@
 /**
- * dryRun=All: everything happens except that it happens.
+ * dryRun=All: a request runs completely, but nothing is stored.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -11,7 +11,7 @@ const all = { dryRun: 'All' }
 export const dryRunCases: readonly ServerCase[] = [
   {
     id: 'server/dry-run/create',
-    rule: 'A dry run of a create answers 201 with a uid, and nothing is there.',
+    rule: 'A dry-run create returns 201 with a uid and stores nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a'), { query: all }), 201)
       expectMatch(made.metadata, { name: 'a', uid: /./, creationTimestamp: /./, resourceVersion: undefined })
@@ -20,7 +20,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/create-refusals',
-    rule: 'A dry run is refused for the same reasons: what exists, what is invalid.',
+    rule: 'A dry run is rejected for the same reasons: existing objects and invalid objects.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.post('configmaps', configMap('a'), { query: all }), {
@@ -32,7 +32,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/update',
-    rule: 'A dry run of a replace answers what would be stored, and nothing changes.',
+    rule: 'A dry-run replace returns the object that would be stored and changes nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { k: '1' } })))
       const answered = ok(await place.put('configmaps', 'a', { body: { ...made, data: { k: '2' } }, query: all }), 200)
@@ -42,7 +42,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/update-conflict',
-    rule: 'A dry run of a replace compares the resourceVersion like a real one.',
+    rule: 'A dry-run replace compares the resourceVersion like a real one.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
@@ -51,7 +51,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/patch',
-    rule: 'A dry run of a patch changes nothing.',
+    rule: 'A dry-run patch changes nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '2' } }, query: all }), 200).data, {
@@ -62,7 +62,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/delete',
-    rule: 'A dry run of a delete leaves the object alone, by query and by body, and writes no finalizer.',
+    rule: 'A dry-run delete, requested by query or body, keeps the object and writes no finalizer.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.delete('configmaps', 'a', { query: all }), 200)
@@ -77,7 +77,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/delete-with-finalizer',
-    rule: 'A dry run of a delete of an object with a finalizer does not make it terminating.',
+    rule: 'A dry-run delete of an object with a finalizer does not make it terminating.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/judge'] } })))
       ok(await place.delete('configmaps', 'a', { query: all }), 200)
@@ -86,7 +86,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/delete-collection',
-    rule: 'A dry run of deleting a collection answers the list and deletes nothing.',
+    rule: 'A dry-run delete of a collection returns the list and deletes nothing.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { labels: { l: '1' } } })))
       expectMatch(ok(await place.delete('configmaps', undefined, { query: { ...all, labelSelector: 'l=1' } }), 200), {
@@ -97,7 +97,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   {
     id: 'server/dry-run/no-event',
-    rule: 'Nobody who watches hears of a dry run.',
+    rule: 'A dry run sends no watch events.',
     async run(place) {
       const stream = await place.watch('configmaps')
       ok(await place.post('configmaps', configMap('a'), { query: all }))
@@ -107,7 +107,7 @@ export const dryRunCases: readonly ServerCase[] = [
   },
   ...['POST', 'PUT', 'PATCH', 'DELETE'].map((method): ServerCase => ({
     id: `server/dry-run/bad-value-${method.toLowerCase()}`,
-    rule: `dryRun has one value, All; ${method} with another one is refused.`,
+    rule: `All is the only dryRun value; ${method} with another value is rejected.`,
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const kind =

@@ -1,5 +1,5 @@
 /**
- * Fields that nobody knows, fields that come twice, and values of the wrong type.
+ * Unknown fields, duplicate fields and values of the wrong type.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
@@ -13,7 +13,7 @@ const twice = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"da
 const onCreate: readonly ServerCase[] = [
   {
     id: 'server/validation/unknown-field-warns',
-    rule: 'Without fieldValidation, every unknown field is dropped with a warning.',
+    rule: 'Without fieldValidation, unknown fields are dropped with a warning for each.',
     async run(place) {
       const answer = await place.post('deployments', unknown)
       expectMatch(ok(answer, 201), { extra: undefined, spec: { wrong: undefined, replicas: 1 } })
@@ -26,7 +26,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/unknown-field-ignored',
-    rule: 'With fieldValidation=Ignore unknown fields are dropped without a word.',
+    rule: 'With fieldValidation=Ignore unknown fields are dropped without a warning.',
     async run(place) {
       const answer = await place.post('deployments', unknown, { query: { fieldValidation: 'Ignore' } })
       expectMatch(ok(answer, 201), { extra: undefined })
@@ -35,7 +35,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/unknown-field-strict',
-    rule: 'With fieldValidation=Strict the request is refused, naming every unknown field in the order of the document.',
+    rule: 'With fieldValidation=Strict the request is rejected; the message lists every unknown field in document order.',
     async run(place) {
       expectStatus(await place.post('deployments', unknown, { query: { fieldValidation: 'Strict' } }), {
         code: 400,
@@ -48,7 +48,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/duplicate-field-warns',
-    rule: 'Of a field that comes twice the last one counts, with a warning.',
+    rule: 'The last value of a duplicate field wins, with a warning.',
     async run(place) {
       const answer = await place.post('configmaps', twice)
       expectMatch(ok(answer, 201).data, { k: '2' })
@@ -57,7 +57,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/duplicate-field-strict',
-    rule: 'With fieldValidation=Strict a field that comes twice is refused.',
+    rule: 'With fieldValidation=Strict a duplicate field is rejected.',
     async run(place) {
       expectStatus(await place.post('configmaps', twice, { query: { fieldValidation: 'Strict' } }), {
         code: 400,
@@ -69,7 +69,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/duplicate-key-in-yaml',
-    rule: 'A key that comes twice in YAML is refused under Strict and a warning otherwise.',
+    rule: 'A duplicate key in YAML is rejected under Strict and a warning otherwise.',
     async run(place) {
       const body = 'metadata:\n  name: a\ndata:\n  k: "1"\n  k: "2"\n'
       expectStatus(
@@ -96,7 +96,7 @@ const onCreate: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/bad-mode',
-    rule: 'A fieldValidation that does not exist is refused.',
+    rule: 'An unknown fieldValidation value is rejected.',
     async run(place) {
       expectStatus(await place.post('configmaps', configMap('a'), { query: { fieldValidation: 'Maybe' } }), {
         code: 422,
@@ -116,7 +116,7 @@ const onCreate: readonly ServerCase[] = [
 const onChange: readonly ServerCase[] = [
   {
     id: 'server/validation/update',
-    rule: 'A replace is checked like a create.',
+    rule: 'A replace is validated like a create.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       expectStatus(
@@ -130,7 +130,7 @@ const onChange: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/update-bad-mode',
-    rule: 'A bad fieldValidation on a replace or a patch is about UpdateOptions or PatchOptions.',
+    rule: 'A bad fieldValidation on a replace or a patch names UpdateOptions or PatchOptions in the message.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), query: { fieldValidation: 'x' } }), {
@@ -145,7 +145,7 @@ const onChange: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/merge-patch',
-    rule: 'A merge patch that brings in an unknown field is checked too.',
+    rule: 'Unknown fields in a merge patch are validated too.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const strict = await place.patch('configmaps', 'a', { body: { extra: 1 }, query: { fieldValidation: 'Strict' } })
@@ -157,7 +157,7 @@ const onChange: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/json-patch',
-    rule: 'A JSON patch that brings in an unknown field is checked too.',
+    rule: 'Unknown fields in a JSON patch are validated too.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const body = [{ op: 'add', path: '/extra', value: 1 }]
@@ -172,7 +172,7 @@ const onChange: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/strategic-patch',
-    rule: 'A strategic merge patch that brings in an unknown field is checked too.',
+    rule: 'Unknown fields in a strategic merge patch are validated too.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const body = { spec: { wrong: 1 } }
@@ -191,7 +191,7 @@ const onChange: readonly ServerCase[] = [
   },
   {
     id: 'server/validation/patch-duplicates',
-    rule: 'A field that comes twice in a patch is refused under Strict.',
+    rule: 'A duplicate field in a patch is rejected under Strict.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const body = '{"data":{"k":"1","k":"2"}}'
@@ -207,17 +207,17 @@ const onChange: readonly ServerCase[] = [
   },
 ]
 
-/** A body with a wrong type, and what the message says. */
+/** A body with a wrong type, and the message. */
 const wrongTypes: readonly (readonly [string, string, unknown, RegExp])[] = [
   [
     'number-for-text',
-    'A number where text belongs',
+    'A number in a string field',
     { data: { k: 1 } },
     /json: cannot unmarshal number into Go struct field ConfigMap\.data of type string/,
   ],
   [
     'text-for-object',
-    'Text where an object belongs',
+    'A string in an object field',
     { data: 'x' },
     /json: cannot unmarshal string into Go struct field ConfigMap\.data of type map\[string\]string/,
   ],
@@ -229,23 +229,23 @@ const wrongTypes: readonly (readonly [string, string, unknown, RegExp])[] = [
   ],
   [
     'list-for-labels',
-    'A list of labels',
+    'A list as labels',
     { metadata: { labels: [] } },
     /json: cannot unmarshal array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/,
   ],
   [
     'number-for-flag',
-    'A number where a flag belongs',
+    'A number in a boolean field',
     { immutable: 1 },
     /json: cannot unmarshal number into Go struct field ConfigMap\.immutable of type bool/,
   ],
   [
     'bad-time',
-    'A time that is none',
+    'An invalid time',
     { metadata: { creationTimestamp: 'yesterday' } },
     /parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"/,
   ],
-  ['bad-bytes', 'Bytes that are not base64', { binaryData: { k: '!' } }, /illegal base64 data at input byte 0/],
+  ['bad-bytes', 'Invalid base64', { binaryData: { k: '!' } }, /illegal base64 data at input byte 0/],
 ]
 
 const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
@@ -253,11 +253,11 @@ const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
   rule: `${what} is a bad request, whatever fieldValidation says.`,
   async run(place) {
     for (const query of [{}, { fieldValidation: 'Ignore' }]) {
-      const { message: told } = expectStatus(
+      const { message: text } = expectStatus(
         await place.post('configmaps', configMap('a', rest as Record<string, unknown>), { query }),
         { code: 400, reason: 'BadRequest', message: /^ConfigMap in version "v1" cannot be handled as a ConfigMap: / },
       )
-      assert.match(String(told), message)
+      assert.match(String(text), message)
     }
   },
 }))
@@ -265,7 +265,7 @@ const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
 const numbers: readonly ServerCase[] = [
   {
     id: 'server/validation/fraction-for-integer',
-    rule: 'A fraction, and a number that is too large, where an integer belongs is a bad request.',
+    rule: 'A fraction or a number out of range for an integer field is a bad request.',
     async run(place) {
       for (const replicas of [1.5, 99_999_999_999]) {
         expectStatus(await place.post('deployments', sample('deployments', 'a', { spec: { replicas } })), {

@@ -1,5 +1,5 @@
 /**
- * Names: generated ones, and what each kind allows.
+ * Names: generated names, and the names that each kind allows.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -15,7 +15,7 @@ const label =
 const generated: readonly ServerCase[] = [
   {
     id: 'server/names/generated',
-    rule: 'A generated name is the prefix and five characters that cannot spell a word.',
+    rule: 'A generated name is the prefix plus five characters from a set that cannot spell a word.',
     async run(place) {
       const made = ok(await place.post('configmaps', { metadata: { generateName: 'box-' } }), 201)
       expectMatch(made.metadata, { name: /^box-[bcdfghjklmnpqrstvwxz2456789]{5}$/, generateName: 'box-' })
@@ -25,7 +25,7 @@ const generated: readonly ServerCase[] = [
   },
   {
     id: 'server/names/generated-from-long-prefix',
-    rule: 'A prefix of more than 58 characters is cut, so that the name has at most 63.',
+    rule: 'A prefix longer than 58 characters is truncated, so that the name has at most 63.',
     async run(place) {
       const prefix = 'x'.repeat(70)
       const made = ok(await place.post('configmaps', { metadata: { generateName: prefix } }), 201)
@@ -34,7 +34,7 @@ const generated: readonly ServerCase[] = [
   },
   {
     id: 'server/names/name-wins',
-    rule: 'With both a name and a prefix, the name counts.',
+    rule: 'With both name and generateName, name wins.',
     async run(place) {
       expectMatch(ok(await place.post('configmaps', { metadata: { name: 'a', generateName: 'b-' } }), 201).metadata, {
         name: 'a',
@@ -44,7 +44,7 @@ const generated: readonly ServerCase[] = [
   },
   {
     id: 'server/names/bad-prefix',
-    rule: 'A prefix that no name can begin with is refused, for the prefix and for the name.',
+    rule: 'A prefix that no valid name can start with is rejected, with a cause for the prefix and one for the name.',
     async run(place) {
       expectStatus(await place.post('configmaps', { metadata: { generateName: 'A_' } }), {
         code: 422,
@@ -60,7 +60,7 @@ const generated: readonly ServerCase[] = [
   },
   {
     id: 'server/names/none',
-    rule: 'An object needs a name or a prefix for one.',
+    rule: 'An object needs a name or a generateName.',
     async run(place) {
       expectStatus(await place.post('configmaps', { metadata: {} }), {
         code: 422,
@@ -82,7 +82,7 @@ const generated: readonly ServerCase[] = [
   },
 ]
 
-/** A resource, a name, and what is wrong with it; undefined when it is fine. */
+/** A resource, a name and the error; undefined if the name is valid. */
 const allowed: readonly (readonly [string, ResourceName, string, string?])[] = [
   ['subdomain', 'configmaps', 'a.b-c.0'],
   ['upper-case', 'configmaps', 'A', subdomain],
@@ -103,8 +103,8 @@ const perKind = allowed.map(([id, resource, name, wrong]): ServerCase => ({
   id: `server/names/${id}`,
   rule:
     wrong === undefined
-      ? `A ${kindOf(resource)} may be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`.`
-      : `A ${kindOf(resource)} may not be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`; the cause says what is allowed.`,
+      ? `A ${kindOf(resource)} can be named \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`.`
+      : `A ${kindOf(resource)} cannot be named \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`; the cause says what is allowed.`,
   async run(place) {
     const answer = await place.post(resource, sample(resource, name))
     if (wrong === undefined) {
@@ -129,7 +129,7 @@ const perKind = allowed.map(([id, resource, name, wrong]): ServerCase => ({
 const markings: readonly ServerCase[] = [
   {
     id: 'server/names/label-key-and-value',
-    rule: 'Keys and values of labels have a form; each one that has not is a cause.',
+    rule: 'Label keys and values must have a valid format; each invalid one is a cause.',
     async run(place) {
       expectStatus(
         await place.post(
@@ -151,7 +151,7 @@ const markings: readonly ServerCase[] = [
   },
   {
     id: 'server/names/annotation-key',
-    rule: 'The key of an annotation has the form of a label key; case does not matter in it, and any value will do.',
+    rule: 'Annotation keys have the format of label keys, ignoring case; annotation values can be anything.',
     async run(place) {
       ok(
         await place.post(
@@ -169,7 +169,7 @@ const markings: readonly ServerCase[] = [
   },
   {
     id: 'server/names/annotations-size',
-    rule: 'All annotations together, keys and values, have at most 256 KiB.',
+    rule: 'The keys and values of all annotations have at most 256 KiB in total.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { annotations: { a: 'x'.repeat(262_143) } } })), 201)
       expectStatus(

@@ -1,5 +1,5 @@
 /**
- * JSON patch and merge patch, and what holds for every patch.
+ * JSON patch and merge patch, and rules for all patches.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -12,7 +12,7 @@ const { json: type } = patchTypes
 const jsonPatches: readonly ServerCase[] = [
   {
     id: 'server/patch/json',
-    rule: 'A JSON patch adds, replaces, removes, moves, copies and tests, all or nothing.',
+    rule: 'A JSON patch can add, replace, remove, move, copy and test; it applies completely or not at all.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { a: '1', b: '2', c: '3' } })))
       const body = [
@@ -31,7 +31,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-list-positions',
-    rule: 'A JSON patch reaches into lists by position, and `-` means the end.',
+    rule: 'A JSON patch addresses list items by index, and `-` means the end.',
     async run(place) {
       ok(
         await place.post(
@@ -53,7 +53,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-test-fails',
-    rule: 'A JSON patch whose test fails is refused and changes nothing.',
+    rule: 'A JSON patch with a failing test is rejected and changes nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })))
       const body = [
@@ -71,7 +71,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-path-missing',
-    rule: 'A JSON patch that replaces or removes what is not there is refused.',
+    rule: 'A JSON patch that replaces or removes a missing path is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const op of ['remove', 'replace']) {
@@ -84,7 +84,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-bad-operations',
-    rule: 'A JSON patch with an unknown operation, none at all, a missing parent or a position beyond the end is refused.',
+    rule: 'A JSON patch operation that is unknown, absent, has a missing parent or an index out of range is rejected.',
     async run(place) {
       const made = ok(
         await place.post(
@@ -112,7 +112,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-root',
-    rule: 'A JSON patch may replace the whole object; what the system owns stays.',
+    rule: 'A JSON patch may replace the whole object; fields owned by the server are kept.',
     async run(place) {
       const made = ok(
         await place.post('configmaps', configMap('a', { data: { a: '1' }, metadata: { labels: { l: '1' } } })),
@@ -132,7 +132,7 @@ const jsonPatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/json-nothing',
-    rule: 'A JSON patch without operations changes nothing; a test for null passes where nothing is.',
+    rule: 'A JSON patch without operations changes nothing; a test for null passes on a missing path.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })))
       for (const body of [[], [{ op: 'test', path: '/data/nothing', value: null }]])
@@ -175,7 +175,7 @@ const jsonPatches: readonly ServerCase[] = [
 const mergePatches: readonly ServerCase[] = [
   {
     id: 'server/patch/merge',
-    rule: 'A merge patch sets what it names, removes what it nulls, and leaves the rest alone.',
+    rule: 'A merge patch sets the fields it contains, removes those set to null and keeps the rest.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { a: '1', b: '2' }, metadata: { labels: { l: '1' } } })))
       const next = ok(await place.patch('configmaps', 'a', { body: { data: { a: null, c: '3' } } }), 200)
@@ -202,7 +202,7 @@ const mergePatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/merge-stale',
-    rule: 'A patch that names an old resourceVersion is a conflict.',
+    rule: 'A patch with an old resourceVersion is a conflict.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
@@ -220,7 +220,7 @@ const mergePatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/merge-contention',
-    rule: 'Patches without a resourceVersion never conflict with each other: all are applied.',
+    rule: 'Concurrent patches without a resourceVersion never conflict: all are applied.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`)
@@ -233,7 +233,7 @@ const mergePatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/merge-unreadable',
-    rule: 'A merge patch that is no JSON object is a bad request: cut off, empty, YAML, a list, text.',
+    rule: 'A merge patch that is not a JSON object is a bad request: truncated, empty, YAML, a list, text.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const body of ['{"data"', '', 'data: {k: v}', '[]', '"x"'])
@@ -252,7 +252,7 @@ const mergePatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/wrong-type-result',
-    rule: 'A patch whose result has a value of the wrong type is refused.',
+    rule: 'A patch whose result has a value of the wrong type is rejected.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.patch('configmaps', 'a', { body: { data: { k: 1 } } }), {
@@ -269,7 +269,7 @@ const mergePatches: readonly ServerCase[] = [
 const everyPatch: readonly ServerCase[] = [
   {
     id: 'server/patch/missing',
-    rule: 'A JSON, merge or strategic merge patch of what is not there is a 404.',
+    rule: 'A JSON, merge or strategic merge patch of a missing object is a 404.',
     async run(place) {
       for (const one of Object.values(patchTypes)) {
         expectStatus(await place.patch('configmaps', 'a', { body: one === type ? [] : {}, type: one }), {
@@ -322,7 +322,7 @@ const everyPatch: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/force',
-    rule: '`force` is for apply; with another patch it is refused.',
+    rule: '`force` is valid only for apply; other patches reject it.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { force: true } }), {
@@ -363,7 +363,7 @@ const everyPatch: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/content-type-parameters',
-    rule: "Parameters of a patch's content type do not matter.",
+    rule: 'Parameters of a patch content type are ignored.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectMatch(
@@ -380,7 +380,7 @@ const everyPatch: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/unknown-type',
-    rule: 'A patch of an unknown type, or of none, is refused with 415.',
+    rule: 'A patch with an unknown or missing content type is rejected with 415.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const unknown of ['application/json', 'text/plain', '']) {

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch, further: directives deep inside, on plain lists, in status, and together.
+ * More strategic merge patch: nested directives, primitive lists, the status, and combinations.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, ok } from '../../expect.ts'
@@ -53,7 +53,7 @@ async function patched(place: Place, spec: Fields): Promise<PodSpec> {
 export const moreStrategicCases: readonly ServerCase[] = [
   {
     id: 'server/strategic/delete-deep-element',
-    rule: '`$patch: delete` works in a list inside an element that is merged.',
+    rule: '`$patch: delete` works in a list inside a merged item.',
     async run(place) {
       await one(place)
       const { containers } = await patched(place, {
@@ -75,7 +75,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/replace-deep-list',
-    rule: '`$patch: replace` replaces a list inside an element.',
+    rule: '`$patch: replace` replaces a list inside an item.',
     async run(place) {
       await one(place)
       const { containers } = await patched(place, {
@@ -86,7 +86,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/replace-element',
-    rule: '`$patch: replace` in an element replaces the list by the elements without it.',
+    rule: '`$patch: replace` in an item replaces the list with the items that do not carry the directive.',
     async run(place) {
       await one(place)
       const { volumes } = await patched(place, { volumes: [{ name: 'only', emptyDir: {} }, { $patch: 'replace' }] })
@@ -98,7 +98,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/merge-directive',
-    rule: '`$patch: merge` is refused: merging is what happens anyway.',
+    rule: '`$patch: merge` is rejected: merging is the default.',
     async run(place) {
       await one(place)
       for (const template of [{ $patch: 'merge' }, { spec: { containers: [{ name: 'a', $patch: 'merge' }] } }]) {
@@ -113,7 +113,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/retain-keys-in-volume',
-    rule: '`$retainKeys` in an element changes the kind of a volume.',
+    rule: '`$retainKeys` in an item changes the type of a volume.',
     async run(place) {
       await one(place)
       const { volumes } = await patched(place, {
@@ -127,7 +127,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/order-of-values',
-    rule: '`$setElementOrder` orders plain values, together with what is taken out and put in.',
+    rule: '`$setElementOrder` orders primitive values, combined with added and deleted values.',
     async run(place) {
       ok(
         await place.post(
@@ -150,7 +150,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/ports-deleted',
-    rule: 'A port is taken out by its number.',
+    rule: 'A port is deleted by its number.',
     async run(place) {
       await one(place)
       const { containers } = await patched(place, {
@@ -161,7 +161,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/status-conditions',
-    rule: 'Conditions in the status are found by their type.',
+    rule: 'Conditions in the status are matched by type.',
     async run(place) {
       await one(place)
       const condition = (name: string, status = 'True'): Fields => ({ type: name, status })
@@ -189,7 +189,7 @@ export const moreStrategicCases: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/empty-object',
-    rule: 'An empty object or list in a patch changes nothing where there is a merge.',
+    rule: 'An empty object or list in a patch changes nothing where the field is merged.',
     async run(place) {
       await one(place)
       const { containers, imagePullSecrets } = await patched(place, {

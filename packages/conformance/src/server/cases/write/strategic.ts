@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch: lists whose elements have a key, and the directives that steer the merge.
+ * Strategic merge patch: keyed lists, and the directives that control the merge.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
@@ -31,7 +31,7 @@ async function three(place: Place): Promise<void> {
   ok(await place.post('deployments', sample('deployments', 'd', { spec: { template: { spec: { containers } } } })), 201)
 }
 
-/** Patches the pod's spec and gives the containers as `name=image`. */
+/** Patches the pod spec and returns the containers as `name=image`. */
 async function patched(place: Place, spec: object): Promise<string[]> {
   return (await containersAfter(place, spec)).map(({ name, image }) => `${name}=${image}`)
 }
@@ -42,7 +42,7 @@ async function containersAfter(place: Place, spec: object): Promise<readonly Con
   return template.spec.containers
 }
 
-/** A patch that cannot be applied: which code says so is not claimed. */
+/** A patch that cannot be applied; the case does not check the error code. */
 async function refused(place: Place, spec: object, message: RegExp): Promise<void> {
   const answer = await place.patch('deployments', 'd', { body: { spec }, type })
   assert.ok(answer.status >= 400, String(answer))
@@ -52,7 +52,7 @@ async function refused(place: Place, spec: object, message: RegExp): Promise<voi
 const byKey: readonly ServerCase[] = [
   {
     id: 'server/strategic/by-name',
-    rule: 'A container is found by its name; the others and their order stay.',
+    rule: 'A container is matched by name; the other containers and the order are kept.',
     async run(place) {
       await three(place)
       assert.deepEqual(await patched(place, { containers: [{ name: 'b', image: 'b:2' }] }), ['a=a:1', 'b=b:2', 'c=c:1'])
@@ -60,7 +60,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/adds',
-    rule: 'A container with a new name is added before the ones that are there.',
+    rule: 'A container with a new name is inserted before the existing ones.',
     async run(place) {
       await three(place)
       assert.deepEqual(await patched(place, { containers: [{ name: 'd', image: 'd:1' }] }), [
@@ -73,7 +73,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/nested',
-    rule: 'A list with a key inside a list with a key is merged too, and a plain list is replaced.',
+    rule: 'A keyed list inside a keyed list is merged too; a list without keys is replaced.',
     async run(place) {
       await three(place)
       const [first] = await containersAfter(place, {
@@ -90,7 +90,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/null-removes',
-    rule: 'A null takes a field away, as in a merge patch.',
+    rule: 'A null removes a field, as in a merge patch.',
     async run(place) {
       await three(place)
       const [first] = await containersAfter(place, { containers: [{ name: 'a', env: null }] })
@@ -99,7 +99,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/needs-key',
-    rule: 'An element without the key of its list is refused.',
+    rule: 'An item without the merge key of its list is rejected.',
     async run(place) {
       await three(place)
       await refused(
@@ -111,7 +111,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/ports-by-number',
-    rule: 'The ports of a Service are found by their number.',
+    rule: 'Service ports are matched by port number.',
     async run(place) {
       ok(
         await place.post(
@@ -139,7 +139,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/finalizers-union',
-    rule: 'Finalizers are a set: a patch adds to them, and its order comes first.',
+    rule: 'Finalizers are a set: a patch adds to it, and the order of the patch comes first.',
     async run(place) {
       ok(await place.post('configmaps', sample('configmaps', 'a', { metadata: { finalizers: ['example.com/a'] } })))
       const next = ok(
@@ -153,7 +153,7 @@ const byKey: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/owners-by-uid',
-    rule: 'Owner references are found by their uid.',
+    rule: 'Owner references are matched by uid.',
     async run(place) {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
       ok(
@@ -176,7 +176,7 @@ const byKey: readonly ServerCase[] = [
 const directives: readonly ServerCase[] = [
   {
     id: 'server/strategic/delete-element',
-    rule: '`$patch: delete` takes the element with that key away.',
+    rule: '`$patch: delete` removes the item with that key.',
     async run(place) {
       await three(place)
       assert.deepEqual(await patched(place, { containers: [{ name: 'b', $patch: 'delete' }] }), ['a=a:1', 'c=c:1'])
@@ -184,7 +184,7 @@ const directives: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/replace-list',
-    rule: '`$patch: replace` as an element replaces the whole list.',
+    rule: '`$patch: replace` as a list item replaces the whole list.',
     async run(place) {
       await three(place)
       assert.deepEqual(await patched(place, { containers: [{ name: 'z', image: 'z:1' }, { $patch: 'replace' }] }), [
@@ -217,7 +217,7 @@ const directives: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/order',
-    rule: '`$setElementOrder` puts the elements in the given order.',
+    rule: '`$setElementOrder` sorts the items into the given order.',
     async run(place) {
       await three(place)
       assert.deepEqual(
@@ -235,7 +235,7 @@ const directives: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/order-misses-element',
-    rule: 'An element of the patch that `$setElementOrder` does not name is refused.',
+    rule: 'A patch item that `$setElementOrder` does not list is rejected.',
     async run(place) {
       await three(place)
       await refused(
@@ -251,7 +251,7 @@ const directives: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/delete-primitive',
-    rule: '`$deleteFromPrimitiveList` takes plain values out of a set.',
+    rule: '`$deleteFromPrimitiveList` removes values from a set of primitives.',
     async run(place) {
       ok(
         await place.post(
@@ -303,7 +303,7 @@ const directives: readonly ServerCase[] = [
   },
   {
     id: 'server/strategic/unknown-directive',
-    rule: 'A `$patch` that does not exist is refused.',
+    rule: 'An unknown `$patch` directive is rejected.',
     async run(place) {
       await three(place)
       await refused(place, { template: { spec: { containers: [{ name: 'a', $patch: 'explode' }] } } }, /explode/)

@@ -1,5 +1,5 @@
 /**
- * status, scale and the other doors to a part of an object.
+ * status, scale and the other subresources.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, isNewer, ok } from '../../expect.ts'
@@ -10,7 +10,7 @@ import type { ServerCase } from '../../target.ts'
 const status: readonly ServerCase[] = [
   {
     id: 'server/status/put',
-    rule: 'A replace of the status changes the status only: not the spec, not the labels, not the generation.',
+    rule: 'A replace of the status changes only the status: not the spec, the labels or the generation.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
       const body = laidOver(made, {
@@ -30,7 +30,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/status/get',
-    rule: 'A read of the status gives the whole object.',
+    rule: 'A read of the status returns the whole object.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
       assert.deepEqual(ok(await place.get('deployments', 'a/status')), made)
@@ -38,7 +38,7 @@ const status: readonly ServerCase[] = [
   },
   ...Object.entries(patchTypes).map(([name, type]): ServerCase => ({
     id: `server/status/patch-${name}`,
-    rule: `A patch of the status (${name}) changes the status only.`,
+    rule: `A patch of the status (${name}) changes only the status.`,
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const body =
@@ -66,7 +66,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/status/missing',
-    rule: 'The status of what is not there is a 404 for every verb: it never creates.',
+    rule: 'The status of a missing object is a 404 for every verb: a status write never creates.',
     async run(place) {
       const missing = { code: 404, reason: 'NotFound', message: 'ingresses.networking.k8s.io "a" not found' }
       expectStatus(await place.get('ingresses', 'a/status'), missing)
@@ -76,7 +76,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/status/no-change',
-    rule: 'A status that is the same is no write.',
+    rule: 'An identical status is not written.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const next = ok(await place.patch('deployments', 'a/status', { body: { status: { replicas: 1 } } }))
@@ -85,7 +85,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/status/merge-conditions',
-    rule: 'A strategic merge patch finds a condition by its type.',
+    rule: 'A strategic merge patch matches a condition by type.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const patch = (type: string, value: string): object => ({
@@ -104,7 +104,7 @@ const status: readonly ServerCase[] = [
   },
   {
     id: 'server/status/none',
-    rule: 'A kind without a status has no such path.',
+    rule: 'A kind without a status has no status path.',
     async run(place) {
       ok(await place.post('configmaps', sample('configmaps', 'a')))
       assert.equal((await place.get('configmaps', 'a/status')).status, 404)
@@ -116,7 +116,7 @@ const scale: readonly ServerCase[] = [
   ...(['deployments', 'replicasets', 'statefulsets', 'replicationcontrollers'] as const).map(
     (resource): ServerCase => ({
       id: `server/scale/get-${resource}`,
-      rule: `The scale of ${resource} says the wanted and actual number and the selector.`,
+      rule: `The scale of ${resource} shows the desired and current replicas and the selector.`,
       async run(place) {
         const made = ok(await place.post(resource, sample(resource, 'a', { spec: { replicas: 3 } })))
         const { uid, resourceVersion, creationTimestamp } = made.metadata
@@ -132,7 +132,7 @@ const scale: readonly ServerCase[] = [
   ),
   {
     id: 'server/scale/put',
-    rule: 'A replace of the scale sets the number of replicas and counts as a change of the spec.',
+    rule: 'A replace of the scale sets the number of replicas and increments the generation.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const current = ok(await place.get('deployments', 'a/scale'))
@@ -146,7 +146,7 @@ const scale: readonly ServerCase[] = [
   },
   {
     id: 'server/scale/put-without-version',
-    rule: 'A replace of the scale without resourceVersion is taken.',
+    rule: 'A replace of the scale without a resourceVersion is accepted.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       expectMatch(
@@ -180,7 +180,7 @@ const scale: readonly ServerCase[] = [
   },
   {
     id: 'server/scale/negative',
-    rule: 'A negative number of replicas is refused, in the name of Scale.',
+    rule: 'A negative number of replicas is rejected with an error about Scale.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       expectStatus(await place.patch('deployments', 'a/scale', { body: { spec: { replicas: -1 } } }), {
@@ -194,7 +194,7 @@ const scale: readonly ServerCase[] = [
   },
   {
     id: 'server/scale/missing',
-    rule: 'The scale of what is not there is a 404 about the resource.',
+    rule: 'The scale of a missing object is a 404 that names the resource.',
     async run(place) {
       expectStatus(await place.get('deployments', 'a/scale'), {
         code: 404,

@@ -1,5 +1,5 @@
 /**
- * Replacing an object: who wins, what is restored, what counts as no change.
+ * Replacing an object: conflicts, restored fields, no-op updates.
  */
 import assert from 'node:assert/strict'
 import { brief, expectMatch, expectStatus, isNewer, ok } from '../../expect.ts'
@@ -12,7 +12,7 @@ const modified = 'the object has been modified; please apply your changes to the
 const versions: readonly ServerCase[] = [
   {
     id: 'server/update/replaces',
-    rule: 'A replace answers 200 with the stored object: new content, newer resourceVersion, same uid.',
+    rule: 'A replace returns 200 with the stored object: new content, newer resourceVersion, same uid.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { k: '1', gone: 'x' } })))
       const next = ok(
@@ -44,7 +44,7 @@ const versions: readonly ServerCase[] = [
   },
   {
     id: 'server/update/stale-in-a-group',
-    rule: 'The message about a conflict names the resource with its group.',
+    rule: 'The message about a conflict qualifies the resource with its group.',
     async run(place) {
       const made = ok(await place.post('leases', sample('leases', 'a')))
       ok(await place.patch('leases', 'a', { body: { spec: { holderIdentity: 'x' } } }))
@@ -58,7 +58,7 @@ const versions: readonly ServerCase[] = [
   },
   {
     id: 'server/update/bad-version',
-    rule: 'A replace with a resourceVersion that is no number is refused.',
+    rule: 'A replace with a resourceVersion that is not a number is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const answer = await place.put('configmaps', 'a', {
@@ -70,7 +70,7 @@ const versions: readonly ServerCase[] = [
   },
   {
     id: 'server/update/zero-version',
-    rule: 'The resourceVersion 0 in a replace is as good as none.',
+    rule: 'In a replace, resourceVersion 0 has the same effect as no resourceVersion.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectMatch(
@@ -100,12 +100,12 @@ const versions: readonly ServerCase[] = [
   },
 ]
 
-/** Who may be replaced without saying which version was seen. */
+/** Resources that accept a replace without a resourceVersion. */
 const unconditional: readonly ServerCase[] = [
   ...(['configmaps', 'secrets', 'serviceaccounts', 'roles', 'deployments', 'namespaces'] as const).map(
     (resource): ServerCase => ({
       id: `server/update/without-version-${resource}`,
-      rule: `Of ${resource}, a replace without resourceVersion overwrites whatever is there.`,
+      rule: `A replace of ${resource} without resourceVersion overwrites the current object.`,
       async run(place) {
         const name = place.unique('a')
         const made = ok(await place.post(resource, sample(resource, name)))
@@ -119,7 +119,7 @@ const unconditional: readonly ServerCase[] = [
   ),
   ...(['leases', 'poddisruptionbudgets'] as const satisfies readonly ResourceName[]).map((resource): ServerCase => ({
     id: `server/update/needs-version-${resource}`,
-    rule: `Of ${resource}, a replace without resourceVersion is refused.`,
+    rule: `A replace of ${resource} without resourceVersion is rejected.`,
     async run(place) {
       ok(await place.post(resource, sample(resource, 'a')))
       expectStatus(
@@ -138,7 +138,7 @@ const unconditional: readonly ServerCase[] = [
 const creating: readonly ServerCase[] = [
   {
     id: 'server/update/missing',
-    rule: 'A replace of what is not there is a 404.',
+    rule: 'A replace of a missing object is a 404.',
     async run(place) {
       expectStatus(await place.put('configmaps', 'a', { body: configMap('a') }), {
         code: 404,
@@ -151,7 +151,7 @@ const creating: readonly ServerCase[] = [
   ...(['leases', 'roles', 'rolebindings', 'events', 'services', 'endpoints', 'limitranges'] as const).map(
     (resource): ServerCase => ({
       id: `server/update/creates-${resource}`,
-      rule: `Of ${resource}, a replace of what is not there creates it.`,
+      rule: `A replace of missing ${resource} creates them.`,
       async run(place) {
         const body = sample(
           resource,
@@ -165,7 +165,7 @@ const creating: readonly ServerCase[] = [
   ),
   {
     id: 'server/update/no-create-with-uid',
-    rule: 'A replace that names a uid does not create what is not there, also where one without does.',
+    rule: 'A replace with a uid never creates a missing object, even for kinds where a replace can create.',
     async run(place) {
       expectStatus(await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { uid: 'u' } }) }), {
         code: 409,
@@ -177,7 +177,7 @@ const creating: readonly ServerCase[] = [
   },
   {
     id: 'server/update/create-drops-version',
-    rule: 'A replace that creates does not mind a resourceVersion: the new object has its own.',
+    rule: 'A replace that creates an object ignores the resourceVersion: the new object gets its own.',
     async run(place) {
       const made = ok(
         await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { resourceVersion: '1' } }) }),
@@ -191,7 +191,7 @@ const creating: readonly ServerCase[] = [
 const unchanged: readonly ServerCase[] = [
   {
     id: 'server/update/no-change',
-    rule: 'A replace that changes nothing answers 200 with the same resourceVersion and is no event.',
+    rule: 'A replace that changes nothing returns 200 with the same resourceVersion and sends no event.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { k: '1' } })))
       const stream = await place.watch('configmaps', { resourceVersion: made.metadata.resourceVersion })
@@ -203,7 +203,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/restores-system-fields',
-    rule: 'The time of creation and the generation cannot be changed: the stored ones are kept silently.',
+    rule: 'The creation timestamp and the generation cannot be changed: the server silently keeps the stored values.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
       const body = laidOver(made, { metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 77 } })
@@ -212,7 +212,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/no-deletion-by-hand',
-    rule: 'A replace cannot make an object terminating: a deletionTimestamp that was not there is refused.',
+    rule: 'A replace cannot make an object terminating: a new deletionTimestamp is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(
@@ -230,7 +230,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/keeps-status',
-    rule: 'A replace of an object with a status subresource leaves the status alone.',
+    rule: 'A replace of an object with a status subresource does not change the status.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
       assert.deepEqual(
@@ -241,7 +241,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/other-name',
-    rule: 'A name in the body that is not the one in the path is a bad request.',
+    rule: 'A name in the body that differs from the path is a bad request.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.put('configmaps', 'a', { body: configMap('b') }), {
@@ -253,7 +253,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/no-name',
-    rule: 'A replace without a name in the body is refused.',
+    rule: 'A replace without a name in the body is rejected.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.put('configmaps', 'a', { body: { data: { k: '1' } } }), {
@@ -265,7 +265,7 @@ const unchanged: readonly ServerCase[] = [
   },
   {
     id: 'server/update/other-namespace',
-    rule: 'A namespace in the body that is not the one in the path is a bad request.',
+    rule: 'A namespace in the body that differs from the path is a bad request.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(
@@ -283,7 +283,7 @@ const unchanged: readonly ServerCase[] = [
 const generations: readonly ServerCase[] = [
   ...(['deployments', 'ingresses', 'poddisruptionbudgets', 'statefulsets'] as const).map((resource): ServerCase => ({
     id: `server/generation/${resource}`,
-    rule: `The generation of ${resource} grows by one when the spec changes, and not for labels.`,
+    rule: `The generation of ${resource} increases by one when the spec changes, and not for labels.`,
     async run(place) {
       const made = ok(await place.post(resource, sample(resource, 'a')))
       const marked = ok(await place.patch(resource, 'a', { body: { metadata: { labels: { l: '1' } } } }))
@@ -301,7 +301,7 @@ const generations: readonly ServerCase[] = [
   })),
   {
     id: 'server/generation/deployment-annotations',
-    rule: 'A Deployment whose annotations change counts a generation, because its controller looks at them.',
+    rule: 'A change to the annotations of a Deployment increments the generation, because its controller reads them.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       assert.equal(
@@ -313,7 +313,7 @@ const generations: readonly ServerCase[] = [
   },
   {
     id: 'server/generation/delete',
-    rule: 'The delete that leaves an object terminating counts as one generation, the next delete as none.',
+    rule: 'A delete that makes an object terminating increments the generation; the next delete does not.',
     async run(place) {
       ok(await place.post('ingresses', sample('ingresses', 'a', { metadata: { finalizers: ['example.com/judge'] } })))
       assert.equal(ok(await place.delete('ingresses', 'a')).metadata.generation, 2)
@@ -326,7 +326,7 @@ const generations: readonly ServerCase[] = [
 const races: readonly ServerCase[] = [
   {
     id: 'server/update/one-winner',
-    rule: 'Of many replaces with one resourceVersion exactly one wins; the others are conflicts.',
+    rule: 'Of many concurrent replaces with the same resourceVersion exactly one wins; the others are conflicts.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       const answers = await Promise.all(
@@ -339,7 +339,7 @@ const races: readonly ServerCase[] = [
   },
   {
     id: 'server/update/events-in-order',
-    rule: 'Every update is one event, with resourceVersions that only grow.',
+    rule: 'Every update sends one event, with increasing resourceVersions.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       const stream = await place.watch('configmaps', { resourceVersion: made.metadata.resourceVersion })
@@ -350,8 +350,8 @@ const races: readonly ServerCase[] = [
         events.map(({ object }) => object.data['k']),
         ['1', '2', '3'],
       )
-      const told = [made, ...events.map(({ object }) => object)]
-      assert.ok(told.every((one, index) => index === 0 || isNewer(one, told[index - 1] ?? made)))
+      const versions = [made, ...events.map(({ object }) => object)]
+      assert.ok(versions.every((one, index) => index === 0 || isNewer(one, versions[index - 1] ?? made)))
     },
   },
 ]

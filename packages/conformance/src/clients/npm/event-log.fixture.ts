@@ -1,15 +1,15 @@
 /**
- * What was heard so far, and waiting for more of it.
+ * Records events and waits for more.
  */
 
-export interface Heard<T> {
+export interface EventLog<T> {
   readonly all: readonly T[]
   push(this: void, one: T): void
-  /** Resolves once what was heard is enough. */
+  /** Resolves once the recorded events are enough. */
   until(enough: (all: readonly T[]) => boolean): Promise<void>
 }
 
-export function makeHeard<T>(): Heard<T> {
+export function makeEventLog<T>(): EventLog<T> {
   const all: T[] = []
   const waiting = new Set<() => void>()
   return {
