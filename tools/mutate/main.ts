@@ -19,7 +19,7 @@ import { layerFolders, nearestTests } from './layers.ts'
 import { sitesOf, type Site } from './sites.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const hangMs = 60_000
+const hangMs = 30_000
 
 interface Mutant extends Site {
   readonly id: number
@@ -90,12 +90,17 @@ function choose(sites: readonly Site[], sample: number): Mutant[] {
   for (const { site } of shuffled) {
     if (chosen.length === sample) break
     const line = `${site.file}:${site.line}`
-    const overlaps = chosen.some(({ file, start, end }) => file === site.file && start < site.end && site.start < end)
-    if (lines.has(line) || overlaps) continue
+    if (lines.has(line) || chosen.some((other) => overlap(site, other))) continue
     lines.add(line)
     chosen.push({ ...site, id: chosen.length })
   }
   return chosen
+}
+
+function overlap(one: Site, other: Site): boolean {
+  if (one.file !== other.file) return false
+  const spansOf = ({ start, end, uses = [[start, end]] }: Site): typeof uses => uses
+  return spansOf(one).some(([from, to]) => spansOf(other).some(([start, end]) => start < to && from < end))
 }
 
 /** Runs a phase; true when a mutant blocked a process, which was then killed. */

@@ -23,6 +23,7 @@ const patienceMs = 2_000
 
 let active = -1
 let reached = new Set<number>()
+let startMs = 0
 Object.assign(globalThis, {
   __mutant: (id: number): boolean => {
     if (active === -1) reached.add(id)
@@ -48,37 +49,36 @@ class MutantRunner extends TestRunner {
     test.repeats = Math.max(0, ids.length - 1)
   }
 
-  async runTask(test: Test): Promise<void> {
-    const body = TestRunner.getTestFn(test)
-    if (phase === 'reach') await this.#reach(test, body)
-    else await this.#judge(test, body)
-  }
-
-  async #reach(test: Test, body: () => unknown): Promise<void> {
-    const isSecond = (test.result?.repeatCount ?? 0) > 0
+  /** Before the hooks of one run of a test: what they reach belongs to the test. */
+  override onBeforeTryTask(test: Test): void {
+    super.onBeforeTryTask(test)
     reached = new Set()
-    const startMs = performance.now()
-    try {
-      await body()
-      if (isSecond)
-        append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
-    } catch (error) {
-      // A test that cannot run twice proves nothing about a mutant.
-      if (!isSecond) throw error
-    }
-  }
-
-  async #judge(test: Test, body: () => unknown): Promise<void> {
+    startMs = performance.now()
+    if (phase === 'reach') return
     const id = this.#pending.get(nameOf(test))?.shift()
     if (id === undefined || readIds('noticed').has(id)) return
     writeFileSync(join(folder, `current-${process.pid}`), String(id))
     active = id
-    try {
-      await withinTime(patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0), body)
-    } catch {
-      appendFileSync(join(folder, 'noticed'), `${id}\n`)
-    } finally {
-      active = -1
+  }
+
+  async runTask(test: Test): Promise<void> {
+    const body = TestRunner.getTestFn(test)
+    if (phase === 'reach') await body()
+    else if (active !== -1) await withinTime(patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0), body)
+  }
+
+  /** After the hooks of one run. A hook that fails has noticed as well. */
+  onAfterRetryTask(test: Test): void {
+    const hasFailed = test.result?.state === 'fail'
+    const isSecond = (test.result?.repeatCount ?? 0) > 0
+    if (phase === 'reach' && isSecond && !hasFailed)
+      append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
+    if (active !== -1 && hasFailed) appendFileSync(join(folder, 'noticed'), `${active}\n`)
+    active = -1
+    // A failure would count for the runs with other mutants as well.
+    if (phase === 'judge' && hasFailed && test.result) {
+      test.result.state = 'run'
+      test.result.errors = []
     }
   }
 }

@@ -6,6 +6,10 @@
  *   constant    `limit = 10`        one more, the other boolean, a compared string emptied
  *   call        `this.#notify()`    the call removed
  *
+ * A mutant is switched on while a test runs, so it must be evaluated then. A module's own `const limit = 10` is
+ * evaluated once, when the module loads: its mutant changes each use of the name in the file instead. Other values that
+ * a module computes while it loads (tables, maps, patterns) are not sampled.
+ *
  * Calls of loggers and assertions are skipped: a program behaves the same without them. So are types, imports, headers
  * and texts for humans.
  */
@@ -20,6 +24,8 @@ export interface Site {
   /** The position of the changed expression or statement. */
   readonly start: number
   readonly end: number
+  /** Where the change is made instead: the uses of a constant of the module. */
+  readonly uses?: readonly (readonly [start: number, end: number])[]
   readonly original: string
   readonly mutated: string
 }
@@ -33,13 +39,64 @@ export function sitesOf(file: string, text: string): Site[] {
     const line = source.getLineAndCharacterOfPosition(start).line + 1
     sites.push({ file, line, kind, start, end: node.end, original: node.getText(source), mutated })
   }
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node, runsInTests: boolean): void => {
     if (isLeftAlone(node)) return
-    mutate(node, add)
-    ts.forEachChild(node, visit)
+    if (runsInTests) mutate(node, add)
+    ts.forEachChild(node, (child) => {
+      visit(child, runsInTests || ts.isFunctionLike(node) || (ts.isPropertyDeclaration(node) && !isStatic(node)))
+    })
   }
-  visit(source)
-  return sites
+  visit(source, false)
+  return [...sites, ...moduleConstants(source)]
+}
+
+function isStatic({ modifiers }: ts.PropertyDeclaration): boolean {
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword) ?? false
+}
+
+/** `const limit = 10` of a module, with its uses in functions. */
+function moduleConstants(source: ts.SourceFile): Site[] {
+  return source.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) =>
+    declarationList.declarations.flatMap(({ name, initializer }) => {
+      if (!initializer || !ts.isIdentifier(name)) return []
+      const mutated = constantMutant(initializer)
+      if (mutated === undefined) return []
+      const uses = usesOf(source, name)
+      const line = source.getLineAndCharacterOfPosition(name.getStart(source)).line + 1
+      const [start, end] = [initializer.getStart(source), initializer.end]
+      const original = initializer.getText(source)
+      return uses.length === 0
+        ? []
+        : [{ file: source.fileName, line, kind: 'constant' as const, start, end, original, mutated, uses }]
+    }),
+  )
+}
+
+function constantMutant(node: ts.Expression): string | undefined {
+  return ts.isNumericLiteral(node) ? `(${node.text} + 1)` : otherBoolean(node)
+}
+
+function usesOf(source: ts.SourceFile, { text }: ts.Identifier): [number, number][] {
+  const uses: [number, number][] = []
+  const visit = (node: ts.Node, runsInTests: boolean): void => {
+    if (ts.isTypeNode(node)) return
+    if (runsInTests && ts.isIdentifier(node) && node.text === text && isRead(node))
+      uses.push([node.getStart(source), node.end])
+    ts.forEachChild(node, (child) => {
+      visit(child, runsInTests || ts.isFunctionLike(node))
+    })
+  }
+  visit(source, false)
+  return uses
+}
+
+/** An identifier in the position of a value: not a name that is declared, and not the name of a property. */
+function isRead(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  if (ts.isPropertyAssignment(parent) || ts.isVariableDeclaration(parent) || ts.isParameter(parent))
+    return parent.initializer === node
+  return !ts.isShorthandPropertyAssignment(parent) && !ts.isBindingElement(parent) && !ts.isPropertyDeclaration(parent)
 }
 
 type Add = (kind: MutationKind, node: ts.Node, mutated: string) => void
@@ -96,6 +153,7 @@ function isLeftAlone(node: ts.Node): boolean {
   if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return true
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isInterfaceDeclaration(node)) return true
   if (ts.isTypeAliasDeclaration(node)) return true
+  if (ts.isExpressionStatement(node)) return isLeftAlone(node.expression)
   if (!ts.isCallExpression(node)) return false
   const callee = node.expression.getText()
   return (
@@ -106,8 +164,16 @@ function isLeftAlone(node: ts.Node): boolean {
 
 /** Mutants of one file that do not overlap, each behind a switch for the test run. */
 export function withSwitches(text: string, sites: readonly (Site & { readonly id: number })[]): string {
+  const changes = sites
+    .flatMap(({ id, kind, start, end, mutated, uses = [[start, end]] }) =>
+      uses.map(([from, to]) => ({ id, kind, from, to, mutated })),
+    )
+    .sort((a, b) => b.from - a.from)
   let changed = text
-  for (const { id, start, end, original, mutated } of [...sites].sort((a, b) => b.start - a.start))
-    changed = `${changed.slice(0, start)}(globalThis.__mutant?.(${id}) ? (${mutated}) : (${original}))${changed.slice(end)}`
+  for (const { id, kind, from, to, mutated } of changes) {
+    const choice = `(globalThis.__mutant?.(${id}) ? (${mutated}) : (${changed.slice(from, to)}))`
+    // A statement that begins with a parenthesis would continue the line before, which has no semicolon.
+    changed = `${changed.slice(0, from)}${kind === 'call' ? `void ${choice}` : choice}${changed.slice(to)}`
+  }
   return changed
 }
