@@ -142,5 +142,6 @@ export const ownReason: readonly (readonly [file: RegExp, reason: string])[] = [
   [/\/testing\/rules\/[a-z-]+\.ts$/, 'one file per group of golden rules; the registry lists them'],
   [/\/server\/admission\/[a-z-]*plugins\.ts$/, 'the order of the plugins, and the plugins of one sort'],
   [/\/manager\/election\/forwarded-credential\.ts$/, 'used by a thread, whose entry evaluates it at its top'],
+  [/\/client\/proxy-connections\.ts$/, 'the only user of undici'],
   [/\/server\/auth\/static-tokens\.ts$/, 'one authenticator, one file'],
 ]

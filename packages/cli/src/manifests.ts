@@ -3,9 +3,8 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
+import { isJsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
-import { parseAllDocuments } from 'yaml'
 import type { Io } from './command.ts'
 import { Failure } from './failure.ts'
 
@@ -17,14 +16,18 @@ export async function readManifests(
   const objects: KubeObject[] = []
   for (const file of files) {
     for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file)))
-      objects.push(...parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path))
+      objects.push(
+        ...(await parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path)),
+      )
   }
   if (objects.length === 0) throw new Failure('bad-file', `no objects in ${files.join(', ')}`)
   return objects
 }
 
 /** @throws {Failure} `bad-file`, with the line. */
-function parseManifests(text: string, path: string): readonly KubeObject[] {
+async function parseManifests(text: string, path: string): Promise<readonly KubeObject[]> {
+  // Only commands that read files wait for the YAML library.
+  const { parseAllDocuments } = await import('yaml')
   return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {
     const [problem] = document.errors
     if (problem) throw new Failure('bad-file', `${path}: ${problem.message.split('\n')[0] ?? ''}`)
@@ -43,7 +46,7 @@ function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {
     throw new Failure('bad-file', `${path}: an object has no apiVersion or kind`)
   if (!isJsonObject(value['metadata']))
     throw new Failure('bad-file', `${path}: ${kind} has no metadata`, { hint: 'metadata: { name: ... }' })
-  return [value as JsonObject as unknown as KubeObject]
+  return [value as object as KubeObject]
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {

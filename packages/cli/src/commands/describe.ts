@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { stringify } from 'yaml'
+import type { stringify } from 'yaml'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { eventsOf, type EventSummary } from '../events.ts'
 import { readTargets } from '../lookup.ts'
@@ -26,7 +26,10 @@ export const describe: Command = {
       objects.map(async (object) => ({ object, events: await eventsOf(client, object, io) })),
     )
     if (json) io.stdout.write(`${JSON.stringify(described)}\n`)
-    else io.stdout.write(described.map((each) => page(each, call)).join('\n---\n\n'))
+    else {
+      const { stringify: toYaml } = await import('yaml')
+      io.stdout.write(described.map((each) => page({ ...each, toYaml }, call)).join('\n---\n\n'))
+    }
     return 0
   },
 }
@@ -36,7 +39,11 @@ interface Described {
   readonly events: readonly EventSummary[]
 }
 
-function page({ object, events }: Described, { io: { stdout } }: Invocation): string {
+interface PageOptions {
+  readonly toYaml: typeof stringify
+}
+
+function page({ object, events, toYaml }: Described & PageOptions, { io: { stdout } }: Invocation): string {
   const now = new SystemClock().now()
   const { metadata, apiVersion, kind } = object
   const { spec, status, ...rest } = object as KubeObject & { spec?: JsonObject; status?: JsonObject }
@@ -66,9 +73,9 @@ function page({ object, events }: Described, { io: { stdout } }: Invocation): st
   const width = Math.max(...facts.map(([name]) => name.length)) + 3
   return [
     facts.map(([name, value]) => safeText(`${`${name}:`.padEnd(width)}${value}\n`)).join(''),
-    section('Spec', spec),
-    ...Object.entries(data).map(([name, value]) => section(name, hidden(kind, name, value))),
-    section('Status', otherStatus),
+    section('Spec', spec, toYaml),
+    ...Object.entries(data).map(([name, value]) => section(name, hidden(kind, name, value), toYaml)),
+    section('Status', otherStatus, toYaml),
     conditionsTable(conditions, now),
     eventsTable(events, { now, columns: stdout.isTTY ? stdout.columns : undefined }),
   ]
@@ -92,9 +99,9 @@ function hidden(kind: string, name: string, value: unknown): unknown {
   )
 }
 
-function section(title: string, value: unknown): string {
+function section(title: string, value: unknown, toYaml: typeof stringify): string {
   if (value === undefined || (isJsonObject(value as never) && Object.keys(value as object).length === 0)) return ''
-  const text = stringify(value).replace(/^/gm, '  ').trimEnd()
+  const text = toYaml(value).replace(/^/gm, '  ').trimEnd()
   return safeText(`${title[0]?.toUpperCase() ?? ''}${title.slice(1)}:\n${text}\n`)
 }
 

@@ -3,7 +3,6 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { Client } from 'evenkeel/client'
-import { stringify } from 'yaml'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { lookUp, namespaceOf, type ResourceTarget } from '../lookup.ts'
@@ -116,7 +115,9 @@ async function showObjects(
   else {
     const whole = isOne && objects[0] ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects }
     stdout.write(
-      form === 'json' ? `${JSON.stringify(whole, null, call.io.stdout.isTTY ? 2 : 0)}\n` : safeText(stringify(whole)),
+      form === 'json'
+        ? `${JSON.stringify(whole, null, call.io.stdout.isTTY ? 2 : 0)}\n`
+        : safeText((await import('yaml')).stringify(whole)),
     )
   }
   return 0

@@ -36,8 +36,8 @@ function read(
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-describe('AnswerReader', () => {
-  test('gives the same answer however the bytes are cut', () => {
+describe('ResponseParser', () => {
+  test('gives the same response however the bytes are cut', () => {
     const chunk = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '0', ';'), minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(
@@ -50,7 +50,7 @@ describe('AnswerReader', () => {
             .join('')
           const text = `HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${ok}Transfer-Encoding: chunked\r\nX-A:  one \r\nx-a: two\r\n\r\n${body}0\r\ntrailer: x\r\n\r\nnot ours`
           expect(read(text, { sizes })).toEqual({
-            head: { status: 200, headers: { 'transfer-encoding': 'chunked', 'x-a': 'one, two' } },
+            head: { status: 200, headers: { 'transfer-encoding': 'chunked', 'x-a': 'one, two' }, isPersistent: true },
             data: chunks.join(''),
             isDone: true,
           })
@@ -67,14 +67,33 @@ describe('AnswerReader', () => {
     expect(read('HTTP/1.0 200\r\n\r\nabc', { end: true })).toMatchObject({ data: 'abc', isDone: true })
   })
 
-  test('an answer that ends too early is told', () => {
-    expect(() => read('', { end: true })).toThrow('before it answered')
+  test('a response that ends too early is an error', () => {
+    expect(() => read('', { end: true })).toThrow('before it responded')
     for (const rest of [
       'content-length: 3\r\n\r\nab',
       'transfer-encoding: chunked\r\n\r\n5\r\nab',
       'transfer-encoding: chunked\r\n\r\n2\r\nab\r\n',
     ])
       expect(() => read(`${ok}${rest}`, { end: true })).toThrow('in the middle')
+  })
+
+  test.for([
+    ['content-length: 0', true],
+    ['connection: keep-alive\r\ncontent-length: 0', true],
+    ['connection: close\r\ncontent-length: 0', false],
+    ['connection: Upgrade, Close\r\ncontent-length: 0', false],
+    ['x: until the end of the connection', false],
+  ] as const)('knows from %j whether the connection can be used again', ([fields, isPersistent]) => {
+    expect(read(`${ok}${fields}\r\n\r\n`)).toMatchObject({ head: { isPersistent } })
+    expect(read(`HTTP/1.0 200 OK\r\n${fields}\r\n\r\n`)).toMatchObject({ head: { isPersistent: false } })
+  })
+
+  test('a response to HEAD has no body, whatever its head says', () => {
+    for (const fields of ['content-length: 5', 'transfer-encoding: chunked', 'x: y']) {
+      const parser = new ResponseParser({ onHead: () => undefined, onData: () => undefined }, { hasBody: false })
+      const head = Buffer.from(`${ok}${fields}\r\n\r\n`)
+      expect([parser.feed(Buffer.concat([head, Buffer.from('next')])), parser.isDone]).toEqual([head.length, true])
+    }
   })
 
   test.each([
@@ -101,7 +120,7 @@ describe('AnswerReader', () => {
 
   test('a header may be called anything', () => {
     expect(JSON.stringify(read(`${ok}__proto__: x\r\nconstructor: y\r\ncontent-length: 0\r\n\r\n`).head)).toBe(
-      '{"status":200,"headers":{"__proto__":"x","constructor":"y","content-length":"0"}}',
+      '{"status":200,"headers":{"__proto__":"x","constructor":"y","content-length":"0"},"isPersistent":true}',
     )
   })
 })

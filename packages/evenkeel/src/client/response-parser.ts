@@ -13,6 +13,13 @@ import type { WireHeaders } from '#wire'
 interface ResponseHead {
   readonly status: number
   readonly headers: WireHeaders
+  /** Whether the connection can carry another request after this response. */
+  readonly isPersistent: boolean
+}
+
+interface ResponseParserOptions {
+  /** Whether the response can have a body: not for HEAD. @default true */
+  readonly hasBody?: boolean
 }
 
 interface ResponseSink {
@@ -25,39 +32,43 @@ const headBytesMax = 65_536
 const lineBytesMax = 4096
 const headEnd = Buffer.from('\r\n\r\n')
 const lineFeed = 0x0a
-const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*?)[\t ]*$/
 const sizeLine = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
 export class ResponseParser {
   readonly #sink: ResponseSink
+  readonly #hasBody: boolean
   #expects: 'head' | 'size' | 'data' | 'data end' | 'trailer' | 'nothing' = 'head'
   #waiting: Buffer = Buffer.of()
   #line = ''
   #left = 0
   #isChunked = false
 
-  constructor(sink: ResponseSink) {
+  constructor(sink: ResponseSink, { hasBody = true }: ResponseParserOptions = {}) {
     this.#sink = sink
+    this.#hasBody = hasBody
   }
 
   get isDone(): boolean {
     return this.#expects === 'nothing'
   }
 
-  /** Reads on. The bytes may be used again when it returns. @throws {Error} when they are no HTTP. */
-  feed(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length && !this.isDone;) at = this.#take(bytes, at)
+  /** Reads on, up to the end of the response, and returns how many bytes were read. @throws {Error} for invalid HTTP. */
+  feed(bytes: Buffer): number {
+    let at = 0
+    while (at < bytes.length && !this.isDone) at = this.#take(bytes, at)
+    return at
   }
 
-  /** The connection has ended. @throws {Error} when the answer has not. */
+  /** The connection has ended. @throws {Error} when the response has not. */
   end(): void {
     if (this.#expects === 'data' && this.#left === Infinity) this.#expects = 'nothing'
     if (!this.isDone)
       throw new Error(
         this.#expects === 'head'
-          ? 'the other side closed before it answered'
-          : 'the other side closed in the middle of its answer',
+          ? 'the server closed the connection before it responded'
+          : 'the server closed the connection in the middle of its response',
       )
   }
 
@@ -78,7 +89,8 @@ export class ResponseParser {
     const before = this.#waiting.length
     const all = Buffer.concat([this.#waiting, bytes.subarray(at)])
     const end = all.indexOf(headEnd)
-    if (end < 0 ? all.length > headBytesMax : end > headBytesMax) throw new Error('the head of the answer is too long')
+    if (end < 0 ? all.length > headBytesMax : end > headBytesMax)
+      throw new Error('the head of the response is too long')
     if (end < 0) {
       this.#waiting = all
       return bytes.length
@@ -90,14 +102,15 @@ export class ResponseParser {
 
   #onHead(text: string): void {
     const head = parseHead(text)
-    if (head.status === 101) throw new Error('the other side changed to another protocol')
+    if (head.status === 101) throw new Error('the server switched to another protocol')
     // An informational response such as 103 precedes the response.
     if (head.status < 200) return
     const { 'transfer-encoding': coding, 'content-length': length } = head.headers
-    this.#isChunked = coding !== undefined
-    this.#left = bodyLength(head.status, coding, length)
+    this.#left = bodyLength(coding, length)
+    if (!this.#hasBody || head.status === 204 || head.status === 304) this.#left = 0
+    else this.#isChunked = coding !== undefined
     this.#expects = this.#isChunked ? 'size' : this.#left === 0 ? 'nothing' : 'data'
-    this.#sink.onHead(head)
+    this.#sink.onHead({ ...head, isPersistent: head.isPersistent && this.#left !== Infinity })
   }
 
   #takeLine(bytes: Buffer, at: number): number {
@@ -121,7 +134,7 @@ export class ResponseParser {
       this.#expects = 'size'
     } else {
       const digits = sizeLine.exec(line)?.[1]
-      if (digits === undefined) throw new Error('a chunk has no proper size')
+      if (digits === undefined) throw new Error('a chunk has an invalid size')
       this.#left = Number.parseInt(digits, 16)
       this.#expects = this.#left === 0 ? 'trailer' : 'data'
     }
@@ -130,27 +143,27 @@ export class ResponseParser {
 
 function parseHead(text: string): ResponseHead {
   const [first = '', ...lines] = text.split('\r\n')
-  const status = statusLine.exec(first)?.[1]
-  if (status === undefined) throw new Error('the answer is no HTTP/1.1')
+  const [, minor, status] = statusLine.exec(first) ?? []
+  if (status === undefined) throw new Error('the response is not HTTP/1.1')
   const headers: Record<string, string> = Object.create(null) as Record<string, string>
   for (const line of lines) {
     const [, name = '', value = ''] = fieldLine.exec(line) ?? []
-    if (name === '') throw new Error('the answer has a line that is no header field')
+    if (name === '') throw new Error('the response has a line that is not a header field')
     const key = name.toLowerCase()
     headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
   }
-  return { status: Number(status), headers: { ...headers } }
+  const isPersistent = minor === '1' && !/(?:^|,)\s*close\s*(?:,|$)/i.test(headers['connection'] ?? '')
+  return { status: Number(status), headers: { ...headers }, isPersistent }
 }
 
 /** How many bytes follow; infinite when the response ends with the connection. */
-function bodyLength(status: number, coding: string | undefined, length: string | undefined): number {
-  if (status === 204 || status === 304) return 0
+function bodyLength(coding: string | undefined, length: string | undefined): number {
   if (coding !== undefined) {
     if (coding.toLowerCase() !== 'chunked' || length !== undefined)
-      throw new Error(`the answer is coded in a way nobody asked for (${coding})`)
+      throw new Error(`the response has an unsupported transfer encoding (${coding})`)
     return 0
   }
   if (length === undefined) return Infinity
-  if (!/^\d{1,15}$/.test(length)) throw new Error('the answer has no proper length')
+  if (!/^\d{1,15}$/.test(length)) throw new Error('the response has an invalid content-length')
   return Number(length)
 }

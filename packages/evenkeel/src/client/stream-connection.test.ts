@@ -125,7 +125,7 @@ describe('httpTransport, when the reader borrows pieces', () => {
     ])
   })
 
-  test('a connection that is cut before and during the answer is a reset', async () => {
+  test('a connection that is cut before and during the response is a reset', async () => {
     const server = await serve((incoming, response) => {
       if (!incoming.url?.includes('half')) return incoming.socket.destroy()
       response.write('half', () => incoming.socket.destroy())
@@ -138,7 +138,7 @@ describe('httpTransport, when the reader borrows pieces', () => {
     await expect(pieces.next()).rejects.toMatchObject({ problem: 'reset' })
     await expect(open({ server: await say('no HTTP\r\n\r\n') }).transport(watch())).rejects.toMatchObject({
       problem: 'reset',
-      message: expect.stringContaining('no HTTP/1.1') as string,
+      message: expect.stringContaining('not HTTP/1.1') as string,
     })
   })
 

@@ -17,6 +17,7 @@ import { deferred, onAbort, SystemClock, type Cancel, type Clock } from '#base'
 import type { WireResponse } from '#wire'
 import { ChunkBuffer } from './chunk-buffer.ts'
 import type { Dialer } from './dialer.ts'
+import { formatRequestHead } from './request-head.ts'
 import { ResponseParser } from './response-parser.ts'
 
 interface StreamConnectionsOptions {
@@ -35,10 +36,6 @@ interface StreamRequest {
   readonly isLent: boolean
 }
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const plainValue = /^[\t\x20-\x7e\x80-\xff]*$/
-const plainTarget = /^[\x21-\x7e]+$/
-
 export class StreamConnections {
   readonly #options: StreamConnectionsOptions
   readonly #clock = new SystemClock()
@@ -54,7 +51,7 @@ export class StreamConnections {
    */
   async request(request: StreamRequest): Promise<WireResponse> {
     const { dialer, explain } = this.#options
-    const text = formatRequest(request, dialer.host)
+    const text = formatRequestHead(request, { host: dialer.host, connection: 'close' })
     const open = ({ space, onBytes }: SocketSink): Socket =>
       dialer.dial({
         onread: {
@@ -88,20 +85,6 @@ export class StreamConnections {
   destroy(): void {
     this.#options.dialer.destroy()
   }
-}
-
-function formatRequest({ method, target, headers }: StreamRequest, host: string): string {
-  if (!token.test(method) || !plainTarget.test(target))
-    throw new RangeError(`not a request: ${JSON.stringify(`${method} ${target}`)}`)
-  const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close']
-  for (const [name, values] of Object.entries(headers)) {
-    for (const value of typeof values === 'string' ? [values] : values) {
-      if (!token.test(name) || !plainValue.test(value))
-        throw new RangeError(`not a header field: ${JSON.stringify(name)}`)
-      lines.push(`${name}: ${value}`)
-    }
-  }
-  return `${lines.join('\r\n')}\r\n\r\n`
 }
 
 /** Takes the bytes of a socket. */

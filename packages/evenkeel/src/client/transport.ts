@@ -12,10 +12,12 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { abortable, SystemClock } from '#base'
-import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
-import { Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
+import type { Transport, WireRequest, WireResponse } from '#wire'
+import type { Carrier, CarrierRequest } from './carrier.ts'
 import { ConnectionError, toConnectionError } from './connection-error.ts'
 import { Dialer, type TlsMaterial } from './dialer.ts'
+import { KeptConnections } from './kept-connections.ts'
+import { ProxyConnections } from './proxy-connections.ts'
 import { StreamConnections } from './stream-connection.ts'
 
 export type { TlsMaterial }
@@ -121,7 +123,7 @@ async function exchange(carrier: Carrier, request: CarrierRequest, origin: strin
   try {
     // A request that waits for a connection fails at once when it is aborted.
     const answer = await abortable(carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request), { signal })
-    const headers = joinHeaders(answer.headers)
+    const { headers } = answer
     const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
     return {
       status: answer.status,
@@ -148,20 +150,19 @@ function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : toConnectionError(error, origin)
 }
 
-function openConnections(options: ConnectionSetOptions): ConnectionSet {
-  const { origin, tls, connectTimeoutMs, proxyUrl } = options
-  const { connectionsMax: _, ...unbounded } = options
+function openConnections({ proxyUrl, connectionsMax, ...options }: ConnectionSetOptions): ConnectionSet {
+  const { origin, tls } = options
+  if (proxyUrl !== undefined) {
+    const proxied = { ...options, proxyUrl }
+    const requests = new ProxyConnections({ ...proxied, connectionsMax })
+    return { tls, requests, streams: new ProxyConnections(proxied), direct: undefined }
+  }
+  const dialer = (): Dialer => new Dialer({ ...options, clock: new SystemClock() })
   return {
     tls,
-    requests: new Carrier(options),
-    streams: new Carrier(unbounded),
-    direct:
-      proxyUrl === undefined
-        ? new StreamConnections({
-            dialer: new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() }),
-            explain: (error) => toConnectionError(error, origin),
-          })
-        : undefined,
+    requests: new KeptConnections({ dialer: dialer(), connectionsMax }),
+    streams: new KeptConnections({ dialer: dialer() }),
+    direct: new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) }),
   }
 }
 
@@ -185,13 +186,6 @@ function isBare({ method, body, beforeSend }: WireRequest): boolean {
 
 function isStream(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
-}
-
-function joinHeaders(headers: CarrierResponse['headers']): WireHeaders {
-  const joined: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')
-  return joined
 }
 
 function readAddress(server: string): { origin: string; prefix: string } {

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { deferred } from '#base'
-import { Carrier, type CarrierRequest } from './carrier.ts'
+import { deferred, SystemClock } from '#base'
+import type { Carrier, CarrierRequest } from './carrier.ts'
+import { Dialer, type TlsMaterial } from './dialer.ts'
+import { KeptConnections } from './kept-connections.ts'
 import { readBody, textOf } from './rest-client.ts'
 import { authority, startHttps } from './transport.fixture.ts'
 
@@ -18,12 +20,19 @@ async function serve(...given: Parameters<typeof startHttps>): Promise<string> {
   return server.url
 }
 
-const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({
-  origin,
-  tls: { caPem: authority.certificatePem },
-  connectTimeoutMs,
-})
-const make = (origin: string, connectionsMax = 4): Carrier => new Carrier({ ...optionsFor(origin), connectionsMax })
+interface MakeOptions {
+  readonly connectionsMax?: number
+  readonly connectTimeoutMs?: number
+  readonly tls?: TlsMaterial
+}
+
+function make(origin: string, options: MakeOptions = {}): KeptConnections {
+  const { connectionsMax = 4, connectTimeoutMs = 10_000, tls = { caPem: authority.certificatePem } } = options
+  return new KeptConnections({
+    dialer: new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() }),
+    connectionsMax,
+  })
+}
 
 function kept(carrier: Carrier): Carrier {
   cleanups.push(() => carrier.destroy())
@@ -66,7 +75,7 @@ async function ask(carrier: Carrier, sent: CarrierRequest = request()): Promise<
   return JSON.parse(textOf(await (await carrier.carry(sent)).whole())) as Record<string, unknown>
 }
 
-describe('Carrier', () => {
+describe('KeptConnections', () => {
   test('sends a body with its length, whatever the method, and one of unknown length in chunks', async () => {
     const carrier = kept(make(await serve(echo())))
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -89,7 +98,7 @@ describe('Carrier', () => {
   })
 
   test('uses a connection again, and knows that an answer to HEAD has no body', async () => {
-    const carrier = kept(make(await serve(echo()), 1))
+    const carrier = kept(make(await serve(echo()), { connectionsMax: 1 }))
     for (let time = 0; time < 3; time++) expect(await ask(carrier)).toMatchObject({ connection: 0 })
     const head = await carrier.carry(request({ method: 'HEAD' }))
     expect([head.status, (await head.whole()).length]).toEqual([200, 0])
@@ -104,7 +113,7 @@ describe('Carrier', () => {
           response.write(big)
           response.end(big)
         }),
-        1,
+        { connectionsMax: 1 },
       ),
     )
     expect((await readBody((await carrier.carry(request())).pieces, 10_000_000)).length).toBe(2_000_000)
@@ -122,7 +131,7 @@ describe('Carrier', () => {
           if (incoming.url === '/held') reached.resolve(response)
           else response.end('{}')
         }),
-        1,
+        { connectionsMax: 1 },
       ),
     )
     const [stopHeld, stopWaiting] = [new AbortController(), new AbortController()]
@@ -163,9 +172,9 @@ test('a connection that is not made in time fails, and an untrusted server gets 
     await once(silent, 'close')
   })
   const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  await expect(
-    kept(new Carrier({ ...optionsFor(origin, 5), connectionsMax: 1 })).carry(request()),
-  ).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
+  await expect(kept(make(origin, { connectTimeoutMs: 5, connectionsMax: 1 })).carry(request())).rejects.toMatchObject({
+    code: 'ETIMEDOUT',
+  })
 
   let asked = 0
   const stranger = await serve((_incoming, response) => {
@@ -173,7 +182,7 @@ test('a connection that is not made in time fails, and an untrusted server gets 
     response.end()
   })
   let agreed = 0
-  const distrusting = kept(new Carrier({ ...optionsFor(stranger), tls: {}, connectionsMax: 1 }))
+  const distrusting = kept(make(stranger, { tls: {}, connectionsMax: 1 }))
   for (let time = 0; time < 2; time++)
     await expect(
       distrusting.carry(
@@ -188,7 +197,7 @@ test('a connection that is not made in time fails, and an untrusted server gets 
 })
 
 test('beforeSend that throws takes a request back: nothing is sent and the connection is used again', async () => {
-  const carrier = kept(make(await serve(echo()), 1))
+  const carrier = kept(make(await serve(echo()), { connectionsMax: 1 }))
   expect(await ask(carrier)).toMatchObject({ connection: 0 })
   const refuse = (): never => {
     throw new Error('not the leader any more')
@@ -205,4 +214,82 @@ test('close and destroy of a carrier that never sent anything do nothing', async
   const carrier = make('https://127.0.0.1:1')
   await carrier.close()
   await carrier.destroy()
+})
+
+/** A server that writes exactly these texts, one for each request, and counts its connections. */
+async function scripted(...responses: readonly string[]): Promise<{ origin: string; connections: () => number }> {
+  let connections = 0
+  const left = [...responses]
+  const server = createServer((socket) => {
+    connections++
+    socket.on('error', () => undefined)
+    socket.on('data', () => socket.write(left.shift() ?? 'HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n'))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(async () => {
+    server.close()
+    await once(server, 'close')
+  })
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections }
+}
+
+describe('a connection', () => {
+  const ok = (fields: string, body = 'ok'): string => `HTTP/1.1 200 OK\r\n${fields}\r\n\r\n${body}`
+  const plain = ok('content-length: 2')
+
+  test.for([
+    ['a length', plain, 1],
+    ['chunks', ok('transfer-encoding: chunked', '2\r\nok\r\n0\r\n\r\n'), 1],
+    ['a long keep-alive', ok('keep-alive: timeout=60\r\ncontent-length: 2'), 1],
+    ['connection: close', ok('connection: close\r\ncontent-length: 2'), 2],
+    ['a keep-alive that ends at once', ok('keep-alive: timeout=2, max=9\r\ncontent-length: 2'), 2],
+    ['bytes after its end', `${plain}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`, 2],
+  ] as const)('after a response with %s is used again only when that is safe', async ([, first, expected]) => {
+    const { origin, connections } = await scripted(first, plain)
+    const carrier = kept(make(origin, { tls: {} }))
+    for (let time = 0; time < 2; time++) expect(textOf(await (await carrier.carry(request())).whole())).toBe('ok')
+    expect(connections()).toBe(expected)
+  })
+
+  test('that sends bytes while it is idle is not used again', async () => {
+    const { origin, connections } = await scripted(plain, plain)
+    let peer: Socket | undefined
+    const carrier = new KeptConnections({
+      dialer: new (class extends Dialer {
+        override dial(): Socket {
+          return (peer = super.dial())
+        }
+      })({ origin, tls: {}, connectTimeoutMs: 10_000, clock: new SystemClock() }),
+    })
+    cleanups.push(() => carrier.destroy())
+    await (await carrier.carry(request())).whole()
+    peer?.emit('data', Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
+    expect(textOf(await (await carrier.carry(request())).whole())).toBe('ok')
+    expect(connections()).toBe(2)
+  })
+
+  test('carries a response that ends with the connection, and fails one that is cut', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', (bytes) => {
+        if (bytes.includes('/until')) socket.end('HTTP/1.1 200 OK\r\n\r\nall of it')
+        else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart')
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(async () => {
+      server.close()
+      await once(server, 'close')
+    })
+    const carrier = kept(make(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { tls: {} }))
+    expect(textOf(await (await carrier.carry(request({ target: '/until' }))).whole())).toBe('all of it')
+    const cut = await carrier.carry(request({ target: '/cut' }))
+    await expect(cut.whole()).rejects.toThrow('in the middle of its response')
+  })
+
+  test('takes no request that could end its line', () => {
+    const carrier = kept(make('http://127.0.0.1:1', { tls: {} }))
+    for (const wrong of [{ target: '/a b' }, { method: 'GET /x HTTP/1.1\r\n' }, { headers: { a: 'b\r\nc: d' } }])
+      expect(() => carrier.carry(request(wrong))).toThrow(RangeError)
+  })
 })
