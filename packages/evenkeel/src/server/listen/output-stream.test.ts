@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { assert, describe, expect, test } from 'vitest'
-import { SimulatedClock } from '#base'
+import { deferred, SimulatedClock } from '#base'
 import { OutputStream } from './output-stream.ts'
 import { turn } from './turns.fixture.ts'
 
@@ -27,7 +27,7 @@ function make(): { outlet: OutputStream; clock: SimulatedClock; stream: Writable
   }
 }
 
-describe('Outlet', () => {
+describe('OutputStream', () => {
   test('sendStream waits while the other side does not take, and says since when', async () => {
     const { outlet, clock, taken, take } = make()
     await clock.advance(5)
@@ -75,6 +75,28 @@ describe('Outlet', () => {
         (piece) => piece,
       ),
     ).toBe(false)
+  })
+
+  test('sendStream leaves the loop of a stream that is destroyed and not closed yet', async () => {
+    const { outlet, stream } = make()
+    const next = deferred<undefined>()
+    let isLeft = false
+    const body = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        await next.promise
+        yield Buffer.from('too late')
+        yield Buffer.from('never')
+      } finally {
+        isLeft = true
+      }
+    }
+    const sent = outlet.sendStream(body(), (piece) => piece)
+    await turn()
+    stream.destroy()
+    next.resolve(undefined)
+    expect(await sent).toBe(false)
+    for (let turns = 0; turns < 3; turns++) await turn()
+    assert(isLeft)
   })
 
   test('sendAll sends all pieces in order, or resolves false', async () => {

@@ -81,10 +81,11 @@ export class OutputStream {
    */
   async sendStream(body: AsyncIterable<Uint8Array>, frame: (piece: Uint8Array) => Uint8Array): Promise<boolean> {
     const iterator = body[Symbol.asyncIterator]()
-    this.#onClose = () => {
+    const leave = (): void => {
       iterator.return?.().catch(() => undefined)
     }
-    if (this.#isClosed) this.#onClose()
+    this.#onClose = leave
+    if (this.#isClosed) leave()
     try {
       for (;;) {
         const next = await iterator.next()
@@ -96,6 +97,8 @@ export class OutputStream {
       }
     } finally {
       this.#onClose = undefined
+      // A stream is destroyed or ended some turns before it is closed: the timers of a watch must not outlive it.
+      leave()
     }
   }
 
