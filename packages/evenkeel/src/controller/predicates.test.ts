@@ -85,3 +85,8 @@ test('52 the deletion of a ConfigMap, whose generation is 0, is not missed', asy
   expect(runs).toBe(4)
   await world.stop()
 })
+
+test('not drops neither additions nor deletions', async () => {
+  expect(await passed(not(generationChanged))).toEqual(['create', 'status', 'label', 'annotation', 'deleting', 'gone'])
+  expect(await passed(not(not(generationChanged)))).toContain('spec')
+})
