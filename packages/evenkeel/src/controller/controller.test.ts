@@ -34,6 +34,61 @@ test('Controller runs once, and says so when it is asked for more', async () => 
   await expect(controller.run(signal)).rejects.toThrow('controller widget has stopped: create a new one')
 })
 
+test('Controller.run is refused while another caller watches, and does not reconcile', async () => {
+  const world = new World()
+  world.api.put(Widget, 'one', { spec: {} })
+  let runs = 0
+  const controller = world.controllers.add({
+    for: Widget,
+    reconcile: () => {
+      runs++
+    },
+  })
+  const stopping = new AbortController()
+  const others = [world.cache.run(stopping.signal), controller.watch(stopping.signal)]
+  await expect(controller.run(stopping.signal)).rejects.toThrow('controller widget is already watching')
+  expect(runs).toBe(0)
+  stopping.abort()
+  await Promise.all(others)
+})
+
+test('Controller.wakeParked wakes the keys that wait for one thing, or all of them', async () => {
+  const world = new World()
+  const seen: string[] = []
+  const controller = await world.start({
+    for: Widget,
+    reconcile: ({ metadata: { name } }, { causes }) => {
+      seen.push(`${name} ${causes.map(({ type, note }) => note ?? type).join()}`)
+      return { park: name === 'one' ? 'a licence' : 'a disk' }
+    },
+  })
+  for (const name of ['one', 'two']) world.api.put(Widget, name, { spec: {} })
+  await world.clock.advance(0)
+  expect(seen.splice(0)).toEqual(['one add', 'two add'])
+  expect(controller.wakeParked({ waitingFor: 'a disk', note: 'new disk' })).toBe(1)
+  await world.clock.advance(0)
+  expect(seen.splice(0)).toEqual(['two new disk'])
+  expect(controller.wakeParked()).toBe(2)
+  await world.clock.advance(0)
+  expect(seen.sort()).toEqual(['one woken', 'two woken'])
+  await world.stop()
+})
+
+test('Controller.health shows a run from its first moment', async () => {
+  const world = new World()
+  const go = deferred<void>()
+  const controller = await world.start({ for: Widget, reconcile: () => go.promise })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  expect(controller.health).toMatchObject({
+    running: [{ key: 'default/test.dev/Widget/a/one', runningMs: 0 }],
+    workers: { active: 1, max: 1 },
+    stuck: [],
+  })
+  go.resolve()
+  await world.stop()
+})
+
 test('12 a worker that throws before done lets go of its key, which runs again', async () => {
   const world = new World()
   let runs = 0
