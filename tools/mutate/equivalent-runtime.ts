@@ -24,4 +24,52 @@ export const runtimeEquivalents: readonly Equivalent[] = [
     line: 'concurrency = 1,',
     because: 'checkDeclaration only checks that the number is valid, and 2 is as valid as 1',
   },
+  {
+    file: 'controller/run.ts',
+    original: '0',
+    mutated: '(0 + 1)',
+    line: 'attempt = 0',
+    because: 'the gate of worker.ts sets it before the run gets a record, and nothing reads it without one',
+  },
+  {
+    file: 'controller/run.ts',
+    original: '0',
+    mutated: '(0 + 1)',
+    line: 'rounds = 0',
+    because: 'the gate of worker.ts sets it before anything reads it',
+  },
+  {
+    file: 'controller/run.ts',
+    original: 'false',
+    mutated: 'true',
+    line: 'isCleanup = false',
+    because: 'only read of a run with an object, and reconcile.ts sets both in the same turn',
+  },
+  {
+    file: 'controller/kind-source.ts',
+    original: 'this.#waiting.clear()',
+    mutated: 'undefined',
+    because:
+      'the timers are cancelled and the source is stopped: no event is enqueued any more, and the map is garbage',
+  },
+  {
+    file: 'controller/ledger.ts',
+    original: 'write.reconcileId === undefined || name === undefined',
+    mutated: 'write.reconcileId === undefined && name === undefined',
+    because: 'a fast path: the version of a write outside of a run is not used, and no cached object is without a name',
+  },
+  {
+    file: 'controller/worker.ts',
+    original: 'stopListening()',
+    mutated: 'undefined',
+    because:
+      'processQueue ends when the signal has aborted, so the listener has been called, or when the queue is closed for good',
+  },
+  {
+    file: 'controller/worker.ts',
+    original: '0',
+    mutated: 'undefined',
+    line: 'if (!loop) return 0',
+    because: 'its only caller asks whether the result is above 0',
+  },
 ]

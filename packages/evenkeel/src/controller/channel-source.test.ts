@@ -150,6 +150,18 @@ describe('channelSource', () => {
     await world.stop()
   })
 
+  test('keysMax: a key that came out early and comes again waits its whole time again', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world, { debounceMs: 100, keysMax: 1 })
+    for (const name of ['one', 'two']) channel.push({ name })
+    await world.clock.advance(50)
+    expect(seen.splice(0)).toEqual(['one event files at 0'])
+    channel.push({ name: 'one' })
+    await world.clock.advance(1000)
+    expect(seen).toEqual(['two event files at 50', 'one event files at 150'])
+    await world.stop()
+  })
+
   test('counts as synced at once, so that its controller is ready', async () => {
     const world = new World()
     const channel = events()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { internalError, staleVersion, type ApiError } from '#api'
 import { ConflictGate } from './conflict-gate.ts'
 import { Run } from './run.ts'
-import { Widget, World } from './world.fixture.ts'
+import { Gadget, Widget, World } from './world.fixture.ts'
 
 const total = (result: string): string => `controller_runtime_reconcile_total{controller="widget",result="${result}"}`
 
@@ -184,6 +184,33 @@ describe('ConflictGate', () => {
     expect(world.cache.find(Widget, { name: 'one', namespace: 'a' })?.metadata.resourceVersion).toBe('12')
     gate.close(run, conflict)
     expect(await gate.waitMs(run)).toBe(10)
+  })
+
+  test('waits for the other object after a conflict about a child of the same name', async () => {
+    const { world, gate, run } = await refused()
+    world.api.release()
+    world.api.put(Gadget, 'one', { spec: {} })
+    const handle = world.cache.getInformer(Gadget)
+    await world.clock.advance(0)
+    const version = world.cache.find(Gadget, { name: 'one', namespace: 'a' })?.metadata.resourceVersion
+    world.ledger.beforeWrite(
+      {
+        verb: 'update',
+        apiVersion: Gadget.apiVersion,
+        kind: 'Gadget',
+        name: 'one',
+        namespace: 'a',
+        dryRun: false,
+        reconcileId: 'r',
+      },
+      version,
+    )
+    gate.close(run, staleVersion({ group: 'test.dev', kind: 'gadgets', name: 'one' }))
+    expect(await gate.waitMs(run)).toBe(10)
+    world.api.put(Gadget, 'one', { spec: { size: 1 } })
+    await world.clock.advance(0)
+    expect(await gate.waitMs(run)).toBe(0)
+    await handle.release()
   })
 
   test('stays open after a conflict about an object that the run did not write', async () => {

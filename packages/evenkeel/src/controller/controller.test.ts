@@ -130,3 +130,55 @@ test('44 never more than the concurrency at once, never two of one key, also whe
   expect(runs).toBe(101)
   await world.stop()
 })
+
+test('Controller.addSource: a source that names no priority enqueues with 0', async () => {
+  const world = new World()
+  const priorities: number[] = []
+  const controller = await world.start({
+    for: Widget,
+    reconcileKey: (_, { priority }) => {
+      priorities.push(priority)
+    },
+  })
+  controller.addSource({
+    name: 'once',
+    start: ({ enqueue }) => {
+      enqueue({ name: 'one', namespace: 'a' }, { type: 'event', source: 'once' })
+      return {
+        name: 'once',
+        hasSynced: true,
+        problem: undefined,
+        waitForSync: () => Promise.resolve(),
+        stop: () => Promise.resolve(),
+      }
+    },
+  })
+  await world.clock.advance(0)
+  expect(priorities).toEqual([0])
+  await world.stop()
+})
+
+test('Controller.health calls a run without a timeout stuck after ten minutes', async () => {
+  const world = new World()
+  const hang = deferred<void>()
+  const controller = await world.start({ for: Widget, reconcile: () => hang.promise })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(599_999)
+  expect([controller.health.stuck, controller.health.problems]).toEqual([[], []])
+  await world.clock.advance(1)
+  expect(controller.health.problems).toEqual([
+    'a worker is stuck: default/test.dev/Widget/a/one has been reconciled for 600 s',
+  ])
+  hang.resolve()
+  await world.stop()
+})
+
+test('Controller.health lists the first hundred parked keys', async () => {
+  const world = new World()
+  for (let index = 0; index < 101; index++) world.api.put(Widget, `w${index}`, { spec: {} })
+  const controller = await world.start({ for: Widget, reconcile: () => ({ park: 'a licence' }) })
+  await world.clock.advance(0)
+  expect(controller.health.parked).toHaveLength(100)
+  expect(controller.wakeParked()).toBe(101)
+  await world.stop()
+})

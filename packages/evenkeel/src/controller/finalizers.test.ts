@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { staleVersion } from '#api'
 import type { ContextPlugin } from './context.ts'
 import type { CleanupStep, Reconciled } from './declaration.ts'
-import { Widget, World } from './world.fixture.ts'
+import { ConfigMap, Widget, World } from './world.fixture.ts'
 
 describe('cleanup', () => {
   test('a finalizer is put on before the first reconcile and goes when the cleanup has resolved', async () => {
@@ -352,5 +352,73 @@ test('a finalizer on demand is not added by the controller, and its step runs wh
   await world.clock.advance(0)
   expect(cleaned).toEqual(['with'])
   expect(world.api.find(Widget, 'with')).toBeUndefined()
+  await world.stop()
+})
+
+test.each([
+  ['stop' as const, ['one', 'one'], ['x/one', 'x/two']],
+  ['continue' as const, ['one', 'two', 'one'], ['x/one']],
+])('of two steps the first waits: with policy %s these are called: %j', async (cleanupPolicy, called, left) => {
+  const world = new World()
+  const seen: string[] = []
+  await world.start({
+    for: ConfigMap,
+    reconcile: () => undefined,
+    cleanupPolicy,
+    cleanup: [
+      {
+        finalizer: 'x/one',
+        cleanup: () => {
+          seen.push('one')
+          return { park: 'a licence' }
+        },
+      },
+      {
+        finalizer: 'x/two',
+        cleanup: () => {
+          seen.push('two')
+        },
+      },
+    ],
+  })
+  world.api.put(ConfigMap, 'm')
+  await world.clock.advance(0)
+  world.api.remove(ConfigMap, 'm')
+  await world.clock.advance(0)
+  if (cleanupPolicy === 'stop') world.api.put(ConfigMap, 'm', { data: { a: 'b' } })
+  await world.clock.advance(0)
+  expect(seen).toEqual(called)
+  expect(world.api.find(ConfigMap, 'm')?.metadata.finalizers).toEqual(left)
+  await world.stop()
+})
+
+test('all steps of a cleanup run in one reconcile, and plug-ins finish it', async () => {
+  const seen: string[] = []
+  const world = new World({
+    plugins: [
+      {
+        name: 'noting',
+        extend: (_, { isCleanup }) => ({
+          context: {},
+          finish: () => {
+            if (isCleanup) seen.push('finish')
+            return Promise.resolve(undefined)
+          },
+        }),
+      },
+    ],
+  })
+  const step = (name: string): CleanupStep => ({
+    finalizer: `x/${name}`,
+    cleanup: (_, { reconcileId }) => {
+      seen.push(reconcileId)
+    },
+  })
+  await world.start({ for: Widget, reconcile: () => undefined, cleanup: [step('one'), step('two')] as never })
+  world.api.put(Widget, 'w', { spec: {} })
+  await world.clock.advance(0)
+  world.api.remove(Widget, 'w')
+  await world.clock.advance(0)
+  expect(seen).toEqual([seen[0], seen[0], 'finish'])
   await world.stop()
 })

@@ -61,6 +61,26 @@ describe('enqueueOwner', () => {
     world.api.put(Gadget, 'three', { metadata: { ownerReferences: [reference(c, { apiVersion: 'a/b/c' })] } })
     await world.clock.advance(0)
     expect(seen).toEqual(['a'])
+    expect(world.complaints).toEqual([])
+    await world.stop()
+  })
+
+  test('an owned kind without options is about the controller alone', async () => {
+    const world = new World()
+    const [a, b] = [world.api.put(Widget, 'a', { spec: {} }), world.api.put(Widget, 'b', { spec: {} })]
+    const seen: string[] = []
+    await world.start({
+      for: Widget,
+      owns: [Gadget],
+      reconcile: ({ metadata: { name } }, { causes }) => {
+        if (causes.some(({ source }) => source === 'owns Gadget')) seen.push(name)
+      },
+    })
+    world.api.put(Gadget, 'child', {
+      metadata: { ownerReferences: [reference(a, { controller: false }), reference(b)] },
+    })
+    await world.clock.advance(0)
+    expect(seen).toEqual(['b'])
     await world.stop()
   })
 
@@ -261,6 +281,11 @@ test('enqueueOwner without options is about the controller alone', () => {
   const keysOf = (object: Loose): unknown =>
     enqueueOwner(Widget)({ type: 'add', object } as never, { cache: world.cache } as never)
   expect(keysOf(child(true))).toEqual([{ name: 'a', namespace: 'a' }])
+  const realm = world.api.put(Realm, 'r', { spec: {} })
+  const ofRealm = world.api.put(Gadget, 'of-realm', { metadata: { ownerReferences: [reference(realm)] } })
+  expect(enqueueOwner(Realm)({ type: 'add', object: ofRealm } as never, { cache: world.cache } as never)).toEqual([
+    { name: 'r' },
+  ])
   expect(keysOf(child(false))).toEqual([])
 })
 

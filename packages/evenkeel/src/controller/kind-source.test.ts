@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { forbidden } from '#api'
+import { deferred } from '#base'
 import { enqueueMapped } from './handlers.ts'
 import { kindSource } from './kind-source.ts'
 import { ConfigMap, Gadget, Realm, Widget, World } from './world.fixture.ts'
@@ -242,4 +243,67 @@ test('a stop before the first sync is no failure of the source', async () => {
   world.lines.length = 0
   await world.stop()
   expect(world.complaints).toEqual([])
+})
+
+test('a stop drops events that wait for a retry, and leaves no timer', async () => {
+  const world = new World()
+  let calls = 0
+  const map = (): never => {
+    calls++
+    throw new Error('no')
+  }
+  await world.start({ for: Widget, reconcileKey: () => undefined, watches: [{ kind: ConfigMap, map }] })
+  world.api.put(ConfigMap, 'm')
+  await world.clock.advance(0)
+  await world.stop()
+  expect(world.clock.pending).toBe(0)
+  await world.clock.advance(60_000)
+  expect(calls).toBe(1)
+})
+
+test('a handler that waited leaves no timer', async () => {
+  const world = new World()
+  const go = deferred<void>()
+  await world.start({
+    for: Widget,
+    reconcileKey: () => undefined,
+    watches: [
+      {
+        kind: ConfigMap,
+        map: async () => {
+          await go.promise
+          return []
+        },
+      },
+    ],
+  })
+  const before = world.clock.pending
+  world.api.put(ConfigMap, 'm')
+  await world.clock.advance(0)
+  expect(world.clock.pending).toBe(before + 1)
+  go.resolve()
+  await world.clock.advance(0)
+  expect(world.clock.pending).toBe(before)
+  await world.stop()
+})
+
+test('the cause of an update names its source, object and version, and compares no fields', async () => {
+  const world = new World()
+  const seen: unknown[] = []
+  await world.start({
+    for: Widget,
+    reconcileKey: (_, { causes }) => {
+      seen.push(...causes)
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  world.api.put(Widget, 'one', { spec: { size: 1 } })
+  await world.clock.advance(0)
+  const object = 'default/test.dev/Widget/a/one'
+  expect(seen).toEqual([
+    { type: 'add', source: 'for Widget', object, resourceVersion: '11' },
+    { type: 'update', source: 'for Widget', object, resourceVersion: '12' },
+  ])
+  await world.stop()
 })

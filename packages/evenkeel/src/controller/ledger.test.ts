@@ -179,13 +179,13 @@ describe('Ledger', () => {
   test('remembers the newest 256 writes without an answer, each with the version that the cache had', () => {
     const ledger = new Ledger()
     const record = begin(ledger, 'r')
-    for (let index = 0; index < 258; index++)
+    for (let index = 0; index < 257; index++)
       ledger.beforeWrite(
         { verb: 'update', apiVersion: 'v1', kind: 'X', name: `x${index}`, dryRun: false, reconcileId: 'r' },
         String(index),
       )
-    expect(['x1', 'x2', 'x257'].map((name) => record.lastRefused(name)?.version)).toEqual([undefined, '2', '257'])
-    expect(record.lastRefused(undefined)?.write.name).toBe('x257')
+    expect(['x0', 'x1', 'x256'].map((name) => record.lastRefused(name)?.version)).toEqual([undefined, '1', '256'])
+    expect(record.lastRefused(undefined)?.write.name).toBe('x256')
   })
 
   test('remembers 1000 runs unless told otherwise, and a stream holds 1000 runs that were not read', () => {
@@ -251,6 +251,63 @@ describe('Ledger', () => {
     begin(ledger, 'r')
     for (const name of ['x', 'y', 'x', 'z']) write(ledger, 'delete', { name })
     expect(['x', 'y', 'z'].map((name) => deleterOf(ledger, name))).toEqual(['r', undefined, 'r'])
+  })
+
+  test('remembers 10 000 versions unless told otherwise', () => {
+    const ledger = new Ledger()
+    begin(ledger, 'r')
+    for (let index = 0; index <= 10_000; index++) write(ledger, 'delete', { name: `x${index}` })
+    expect([deleterOf(ledger, 'x0'), deleterOf(ledger, 'x1')]).toEqual([undefined, 'r'])
+  })
+
+  test('a response that arrives after the end of its run is compared with the version at its start', () => {
+    const ledger = new Ledger()
+    const record = begin(ledger, 'r')
+    const notice: WriteNotice = {
+      verb: 'update',
+      apiVersion: 'v1',
+      kind: 'X',
+      name: 'x',
+      dryRun: false,
+      reconcileId: 'r',
+    }
+    ledger.beforeWrite(notice, '5')
+    ledger.finish(record, { durationMs: 1, result: 'success' })
+    ledger.afterWrite(notice, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', resourceVersion: '5' } })
+    expect(ledger.entries()[0]?.writes).toMatchObject([{ isNoop: true }])
+  })
+
+  test('a stream that was closed costs nothing: no entry is made for it', async () => {
+    const ledger = new Ledger()
+    const reader = ledger.stream()
+    const record = begin(ledger, 'r')
+    let made = 0
+    Object.assign(record, { toJSON: () => made++ })
+    await reader.return()
+    ledger.finish(record, { durationMs: 1, result: 'success' })
+    expect(made).toBe(0)
+  })
+
+  test('the end of a run names when it runs again, or what it waits for', async () => {
+    const world = new World()
+    await world.start({
+      for: Widget,
+      reconcile: ({ metadata: { name } }) =>
+        name === 'later' ? { afterMs: 1000 } : name === 'parked' ? { park: 'a licence' } : undefined,
+    })
+    for (const name of ['done', 'later', 'parked']) world.api.put(Widget, name, { spec: {} })
+    await world.clock.advance(0)
+    expect(
+      world.ledger
+        .entries()
+        .map(({ end }) => end)
+        .reverse(),
+    ).toEqual([
+      { durationMs: 0, result: 'success' },
+      { durationMs: 0, result: 'requeue_after', afterMs: 1000 },
+      { durationMs: 0, result: 'success', waitingFor: 'a licence' },
+    ])
+    await world.stop()
   })
 
   test('refuses late writes of a run that was aborted, not those of a run that ended by itself', () => {
@@ -388,6 +445,9 @@ test('changedPaths names what differs, not what every write changes; keys may ha
   }
   expect(changedPaths(before, after)).toEqual(['metadata.labels["a/b"]', 'spec.list[0].image', 'spec.gone', 'spec.new'])
   expect(changedPaths({ a: [1] }, { a: [1, 2] })).toEqual(['a'])
+  expect(changedPaths({ a: [1] }, { a: 'x' })).toEqual(['a'])
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, index]))
+  expect(changedPaths(many, {})).toHaveLength(16)
   expect(
     changedPaths(JSON.parse('{"__proto__":1,"constructor":1}'), JSON.parse('{"__proto__":2,"constructor":1}')),
   ).toEqual(['__proto__'])

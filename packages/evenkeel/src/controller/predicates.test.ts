@@ -86,7 +86,8 @@ test('52 the deletion of a ConfigMap, whose generation is 0, is not missed', asy
   await world.stop()
 })
 
-test('not drops neither additions nor deletions', async () => {
+test('not and or drop neither additions nor deletions', async () => {
   expect(await passed(not(generationChanged))).toEqual(['create', 'status', 'label', 'annotation', 'deleting', 'gone'])
   expect(await passed(not(not(generationChanged)))).toContain('spec')
+  expect(await passed(or(labelsChanged, not(or(() => true))))).toEqual(['create', 'label', 'deleting', 'gone'])
 })

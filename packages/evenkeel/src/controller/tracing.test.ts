@@ -115,6 +115,7 @@ test('findTracing finds the package next to the program where this package does 
   const place = join(folder, 'node_modules', '@opentelemetry', 'api')
   mkdirSync(place, { recursive: true })
   const names = `globalThis[Symbol.for('evenkeel test tracers')]`
+  Object.assign(globalThis, { [Symbol.for('evenkeel test tracers')]: undefined })
   writeFileSync(join(place, 'package.json'), JSON.stringify({ name: '@opentelemetry/api', main: 'index.js' }))
   writeFileSync(
     join(place, 'index.js'),

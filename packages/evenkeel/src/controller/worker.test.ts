@@ -613,3 +613,45 @@ test('a run without an event names the retry or the timer as its cause', async (
   expect(seen).toEqual([['add of for Widget'], ['retry of queue'], ['timer of queue']])
   await world.stop()
 })
+
+test('tracing that fails fails the run, which is retried; the worker survives', async () => {
+  let calls = 0
+  const world = new World({
+    tracing: {
+      run: (_, work) =>
+        ++calls === 1
+          ? Promise.reject(new Error('no collector'))
+          : work({ context: undefined, set: () => undefined, fail: () => undefined }),
+    },
+  })
+  let runs = 0
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      runs++
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(100)
+  expect([calls, runs]).toEqual([2, 1])
+  expect(world.complaints).toEqual(['error: reconcile failed'])
+  await world.stop()
+})
+
+test('the shortest back-off is kept as well when the failed run wrote its status', async () => {
+  const world = new World()
+  const at: number[] = []
+  await world.start({
+    for: Widget,
+    backoff: { baseMs: 1, jitter: 0 },
+    reconcile: (_, { status, clock }) => {
+      at.push(clock.monotonic())
+      status.set({ seen: at.length })
+      throw new Error('no')
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(3)
+  expect(at).toEqual([0, 1, 3])
+  await world.stop()
+})
