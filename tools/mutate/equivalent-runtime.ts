@@ -72,4 +72,26 @@ export const runtimeEquivalents: readonly Equivalent[] = [
     line: 'if (!loop) return 0',
     because: 'its only caller asks whether the result is above 0',
   },
+  {
+    file: 'manager/cluster.ts',
+    original: 'known.set(key, counter)',
+    mutated: 'undefined',
+    because: 'a cache: the family returns the same counter for the same labels',
+  },
+  {
+    file: 'manager/manager-run.ts',
+    original: 'stopListening()',
+    mutated: 'undefined',
+    line: '    stopListening()',
+    because:
+      'the listener resolves a promise that is resolved already, and the signal belongs to this run or term alone',
+  },
+  {
+    file: 'manager/event-sink.ts',
+    original: '0',
+    mutated: '(0 + 1)',
+    line: 'while (end > 0 &&',
+    because:
+      'at most three bytes of UTF-8 are skipped from 128 or more, and the byte at the end exists in a longer text',
+  },
 ]

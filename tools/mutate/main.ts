@@ -80,6 +80,9 @@ function allSites(folder: string): Site[] {
     .flatMap((path) => sitesOf(path, readFileSync(join(root, path), 'utf8')))
 }
 
+/** A file that a thread starts by itself: neither the switches nor the tests reach it. */
+const inThread = /\/renewal-worker\.ts$/
+
 /** A sample by seed, at most one mutant per line, none inside another. */
 function choose(sites: readonly Site[], sample: number): Mutant[] {
   const random = new SeededRandom(values.seed)
@@ -89,7 +92,7 @@ function choose(sites: readonly Site[], sample: number): Mutant[] {
   for (const { site } of shuffled) {
     if (chosen.length === sample) break
     const line = `${site.file}:${site.line}`
-    if (lines.has(line) || chosen.some((other) => overlap(site, other))) continue
+    if (lines.has(line) || inThread.test(site.file) || chosen.some((other) => overlap(site, other))) continue
     lines.add(line)
     chosen.push({ ...site, id: chosen.length })
   }
