@@ -188,7 +188,7 @@ describe('Ledger', () => {
     expect(record.lastRefused(undefined)?.write.name).toBe('x256')
   })
 
-  test('remembers 1000 runs unless told otherwise, and a stream holds 1000 runs that were not read', () => {
+  test('remembers 1000 runs by default, and a stream holds 1000 runs that were not read', () => {
     const ledger = new Ledger()
     const [full, over] = [ledger.stream(), ledger.stream()]
     const finish = (reconcileId: string): void => {
@@ -253,7 +253,7 @@ describe('Ledger', () => {
     expect(['x', 'y', 'z'].map((name) => deleterOf(ledger, name))).toEqual(['r', undefined, 'r'])
   })
 
-  test('remembers 10 000 versions unless told otherwise', () => {
+  test('remembers 10 000 versions by default', () => {
     const ledger = new Ledger()
     begin(ledger, 'r')
     for (let index = 0; index <= 10_000; index++) write(ledger, 'delete', { name: `x${index}` })

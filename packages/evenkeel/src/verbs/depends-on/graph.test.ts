@@ -56,3 +56,12 @@ test('a part that has left the graph needs nothing any more', () => {
   leave()
   expect(cycleThrough(cache, node('a'), place('b'))).toBeUndefined()
 })
+
+test('graphOf shares the graph of a cache, and a part that was removed is gone', () => {
+  const cache = {} as ObjectCache
+  expect(graphOf(cache)).toBe(graphOf(cache))
+  const remove = graphOf(cache).add({ kind, find: ({ name }) => node(name), needs: () => [place('b')] })
+  expect(graphOf(cache).path(place('a'), place('b'))).toEqual([place('a'), place('b')])
+  remove()
+  expect(graphOf(cache).path(place('a'), place('b'))).toBeUndefined()
+})
