@@ -19,6 +19,8 @@ import { layerFolders, nearestTests } from './layers.ts'
 import { sitesOf, type Site } from './sites.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+/** A file that a thread starts by itself: neither the switches nor the tests reach it. */
+const inThread = /\/renewal-worker\.ts$/
 
 interface Mutant extends Site {
   readonly id: number
@@ -55,7 +57,8 @@ async function main(): Promise<number> {
   const mutants = choose(allSites(folder), sample)
   const scratch = mkdtempSync(join(tmpdir(), 'evenkeel-mutate-'))
   try {
-    writeFileSync(join(scratch, 'plan.json'), JSON.stringify({ sites: mutants, tests: nearestTests[values.layer] }))
+    const sites = mutants.filter(({ original, mutated }) => original !== mutated)
+    writeFileSync(join(scratch, 'plan.json'), JSON.stringify({ sites, tests: nearestTests[values.layer] }))
     say(`${mutants.length} mutants of ${values.layer}; first, which test reaches which`)
     await runTests(scratch, 'reach')
     say('now each test with the mutants that it reaches')
@@ -79,9 +82,6 @@ function allSites(folder: string): Site[] {
     .sort()
     .flatMap((path) => sitesOf(path, readFileSync(join(root, path), 'utf8')))
 }
-
-/** A file that a thread starts by itself: neither the switches nor the tests reach it. */
-const inThread = /\/renewal-worker\.ts$/
 
 /** A sample by seed, at most one mutant per line, none inside another. */
 function choose(sites: readonly Site[], sample: number): Mutant[] {
@@ -161,13 +161,6 @@ function report(mutants: readonly Mutant[], folder: string): void {
   const lines = (name: string): string[] => readText(join(folder, name)).split('\n').filter(Boolean)
   const noticed = new Set(lines('noticed').map(Number))
   const reached = new Set(lines('reached').flatMap((line) => (JSON.parse(line) as { ids: number[] }).ids))
-  // `return undefined` has no other value to return.
-  const isEquivalent = (one: Mutant): boolean =>
-    one.original === one.mutated ||
-    equivalents.some(
-      ({ file, original, mutated, line = '' }) =>
-        one.file.endsWith(file) && one.original === original && one.mutated === mutated && lineOf(one).includes(line),
-    )
   const judged = mutants.filter((one) => noticed.has(one.id) || !isEquivalent(one))
   const survivors = judged.filter(({ id }) => !noticed.has(id))
   const share = Math.round((1000 * (judged.length - survivors.length)) / judged.length) / 10
@@ -192,6 +185,17 @@ function report(mutants: readonly Mutant[], folder: string): void {
     )
   console.log(
     `${values.layer}: ${share} % of ${judged.length} mutants noticed; ${survivors.length} survived, ${summary.unreached} of them unreached`,
+  )
+}
+
+/** Listed as equivalent, or a `return undefined`, which has no other value to return. */
+function isEquivalent(one: Mutant): boolean {
+  return (
+    one.original === one.mutated ||
+    equivalents.some(
+      ({ file, original, mutated, line = '' }) =>
+        one.file.endsWith(file) && one.original === original && one.mutated === mutated && lineOf(one).includes(line),
+    )
   )
 }
 
