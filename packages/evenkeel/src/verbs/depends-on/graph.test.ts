@@ -65,3 +65,14 @@ test('graphOf shares the graph of a cache, and a part that was removed is gone',
   remove()
   expect(graphOf(cache).path(place('a'), place('b'))).toBeUndefined()
 })
+
+test('a path is looked for over 10 000 objects, and not further', () => {
+  const cache = {} as ObjectCache
+  graphOf(cache).add({
+    kind,
+    find: ({ name }) => node(name),
+    needs: ({ metadata: { name = '' } }) => [place(String(Number(name) + 1))],
+  })
+  expect(graphOf(cache).path(place('0'), place('9999'))).toHaveLength(10_000)
+  expect(graphOf(cache).path(place('0'), place('10000'))).toBeUndefined()
+})
