@@ -94,4 +94,10 @@ export const runtimeEquivalents: readonly Equivalent[] = [
     because:
       'at most three bytes of UTF-8 are skipped from 128 or more, and the byte at the end exists in a longer text',
   },
+  {
+    file: 'manager/election/leader-election.ts',
+    original: 'campaign.abort(signal.reason)',
+    mutated: 'undefined',
+    because: 'the listener of the same signal has aborted the campaign already, as there was no work then',
+  },
 ]

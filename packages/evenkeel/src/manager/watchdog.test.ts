@@ -102,15 +102,17 @@ test('watchdogTask suspects a run that ended a second ago, not one that ended be
   const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
   // The tick at 1 s comes at 21 s.
   stoodMs = 20_000
-  for (const [key, endedMs] of [
-    ['late', 20_000],
-    ['early', 19_999],
+  for (const [key, endedMs, afterMs] of [
+    ['late', 20_000, 0],
+    ['early', 19_999, 0],
+    ['as long as the block', 19_000, 1000],
+    ['shorter', 18_999, 1001],
   ] as const) {
     const record = ledger.begin({
       reconcileId: key,
       controller: 'note',
       key,
-      startedMs: simulated.now(),
+      startedMs: simulated.now() + afterMs,
       attempt: 0,
       priority: 0,
       causes: [],
@@ -121,7 +123,7 @@ test('watchdogTask suspects a run that ended a second ago, not one that ended be
     ledger.finish(record, { durationMs: endedMs, result: 'success' })
   }
   await simulated.advance(1000)
-  expect(suspects).toEqual([['note late']])
+  expect(suspects).toEqual([['note as long as the block', 'note late']])
   stopping.abort()
   await running
 })
