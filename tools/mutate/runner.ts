@@ -33,6 +33,8 @@ Object.assign(globalThis, {
 
 class MutantRunner extends TestRunner {
   readonly #byTest = phase === 'judge' ? reachedByTest() : new Map<string, Reached>()
+  /** Tests that passed with a mutant before the process was killed and started again, as `id test`. */
+  readonly #passed = new Set(lines('passed'))
   readonly #pending = new Map<string, number[]>()
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
@@ -42,10 +44,12 @@ class MutantRunner extends TestRunner {
       test.repeats = 1
       return
     }
-    const noticed = readIds('noticed')
-    const ids = (this.#byTest.get(nameOf(test))?.ids ?? []).filter((id) => !noticed.has(id))
+    const [name, noticed] = [nameOf(test), readIds('noticed')]
+    const ids = (this.#byTest.get(name)?.ids ?? []).filter(
+      (id) => !noticed.has(id) && !this.#passed.has(`${id} ${name}`),
+    )
     if (ids.length === 0) test.mode = 'skip'
-    this.#pending.set(nameOf(test), ids)
+    this.#pending.set(name, ids)
     test.repeats = Math.max(0, ids.length - 1)
   }
 
@@ -57,14 +61,18 @@ class MutantRunner extends TestRunner {
     if (phase === 'reach') return
     const id = this.#pending.get(nameOf(test))?.shift()
     if (id === undefined || readIds('noticed').has(id)) return
-    writeFileSync(join(folder, `current-${process.pid}`), String(id))
+    writeFileSync(join(folder, `current-${process.pid}`), `${id} ${this.#limitMs(test)}`)
     active = id
   }
 
   async runTask(test: Test): Promise<void> {
     const body = TestRunner.getTestFn(test)
     if (phase === 'reach') await body()
-    else if (active !== -1) await withinTime(patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0), body)
+    else if (active !== -1) await withinTime(this.#limitMs(test), body)
+  }
+
+  #limitMs(test: Test): number {
+    return patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0)
   }
 
   /** After the hooks of one run. A hook that fails has noticed as well. */
@@ -73,7 +81,11 @@ class MutantRunner extends TestRunner {
     const isSecond = (test.result?.repeatCount ?? 0) > 0
     if (phase === 'reach' && isSecond && !hasFailed)
       append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
-    if (active !== -1 && hasFailed) appendFileSync(join(folder, 'noticed'), `${active}\n`)
+    if (active !== -1)
+      appendFileSync(
+        join(folder, hasFailed ? 'noticed' : 'passed'),
+        hasFailed ? `${active}\n` : `${active} ${nameOf(test)}\n`,
+      )
     active = -1
     // A failure would count for the runs with other mutants as well.
     if (phase === 'judge' && hasFailed && test.result) {

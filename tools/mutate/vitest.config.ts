@@ -1,10 +1,11 @@
 /**
  * The vitest configuration of tools/mutate: from the sources, with mutants behind switches in the planned files.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { withSwitches, type Site } from './sites.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -15,11 +16,32 @@ const { sites, tests } = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf
 }
 const conditions = ['source', 'node', 'import', 'module', 'default']
 const byFile = groupByFile()
+const slowestMs = slowestTests()
 
 function groupByFile(): Map<string, (Site & { readonly id: number })[]> {
   const groups = new Map<string, (Site & { readonly id: number })[]>()
   for (const site of sites) groups.set(join(root, site.file), [...(groups.get(join(root, site.file)) ?? []), site])
   return groups
+}
+
+/** The slowest test of each file in milliseconds; empty in the first phase. */
+function slowestTests(): Map<string, number> {
+  const path = join(folder, 'reached')
+  const slowest = new Map<string, number>()
+  for (const line of existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []) {
+    const { test, ms } = JSON.parse(line) as { readonly test: string; readonly ms: number }
+    const file = join(root, test.split(' > ')[0] ?? '')
+    slowest.set(file, Math.max(slowest.get(file) ?? 0, ms))
+  }
+  return slowest
+}
+
+/** Fast tests first: a mutant that one of them detects does not have to run into the time limit of a slow one. */
+class FastFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const msOf = ({ moduleId }: TestSpecification): number => slowestMs.get(moduleId) ?? 0
+    return (await super.sort(files)).sort((a, b) => msOf(a) - msOf(b))
+  }
 }
 
 export default defineConfig({
@@ -41,6 +63,7 @@ export default defineConfig({
   },
   test: {
     include: [...tests],
+    sequence: { sequencer: FastFirst },
     runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
     environment: 'node',
     // A test is repeated for every mutant it reaches: only a single mutant has a time limit (runner.ts).

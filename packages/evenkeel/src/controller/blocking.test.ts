@@ -23,6 +23,8 @@ test('callTimed says how long a call kept everybody waiting, also one that throw
   const spend = (ms: number): number => (spentMs += ms)
   expect(callTimed(() => spend(999), { clock, log })).toBe(999)
   expect(records).toEqual([])
+  callTimed(() => spend(1000), { clock, log })
+  expect(records.splice(0).map(({ fields }) => fields)).toEqual([{ ms: 1000 }])
   expect(() =>
     callTimed(
       () => {
@@ -30,7 +32,7 @@ test('callTimed says how long a call kept everybody waiting, also one that throw
       },
       { clock, log },
     ),
-  ).toThrow('spent 20999')
+  ).toThrow('spent 21999')
   expect(records.map(({ level, message, fields }) => [level, message.split(':')[0], fields])).toEqual([
     ['warn', 'reconcile blocked the process', { ms: 20_000 }],
   ])

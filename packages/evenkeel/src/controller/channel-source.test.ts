@@ -111,6 +111,76 @@ describe('channelSource', () => {
     await other.stop()
   })
 
+  test('opens a stream that fails again after 1 s, then after twice as long each time, at most after a minute', async () => {
+    const opened: number[] = []
+    const world = new World({ random: { uint32: () => 0 } })
+    const broken: AsyncIterable<ChannelEvent> = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no')) }),
+    }
+    await started(world, {
+      events: () => {
+        opened.push(world.clock.monotonic())
+        return broken
+      },
+    })
+    await world.clock.advance(200_000)
+    expect(opened).toEqual([0, 1000, 3000, 7000, 15_000, 31_000, 63_000, 123_000, 183_000])
+    await world.stop()
+    expect(world.clock.pending).toBe(0)
+  })
+
+  test('passes on the namespace of a key, or none, and the priority of the source', async () => {
+    const world = new World()
+    const channel = events()
+    const seen: unknown[] = []
+    await world.start({
+      for: Widget,
+      sources: [channelSource({ name: 'files', events: channel, priority: 7 })],
+      reconcileKey: ({ name, namespace }, { priority }) => {
+        seen.push([name, namespace, priority])
+      },
+    })
+    channel.push({ name: 'one', namespace: 'b' })
+    channel.push({ name: 'two' })
+    await world.clock.advance(0)
+    expect(seen).toEqual([
+      ['one', 'b', 7],
+      ['two', undefined, 7],
+    ])
+    await world.stop()
+  })
+
+  test('keysMax: a key that came out early and comes again waits its whole time again', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world, { debounceMs: 100, keysMax: 1 })
+    for (const name of ['one', 'two']) channel.push({ name })
+    await world.clock.advance(50)
+    expect(seen.splice(0)).toEqual(['one event files at 0'])
+    channel.push({ name: 'one' })
+    await world.clock.advance(1000)
+    expect(seen).toEqual(['two event files at 50', 'one event files at 150'])
+    await world.stop()
+  })
+
+  test('counts as synced at once, so that its controller is ready', async () => {
+    const world = new World()
+    const channel = events()
+    const controller = await world.start({ for: Widget, reconcileKey: () => undefined })
+    const source = channelSource({ name: 'files', events: channel, keysMax: 1 })
+    const added = controller.addSource(source)
+    expect(added.hasSynced).toBe(true)
+    expect(controller.health).toMatchObject({
+      isReady: true,
+      sources: [
+        { name: 'for Widget', hasSynced: true },
+        { name: 'files', hasSynced: true },
+      ],
+    })
+    await world.stop()
+    expect(controller.health.sources[1]).toEqual({ name: 'files', hasSynced: false })
+    expect(channel.open).toBe(false)
+  })
+
   test.each([
     [{ debounceMs: -1 }, 'debounceMs must be 0 or more'],
     [{ debounceMs: 10, debounceMaxMs: 5 }, 'debounceMaxMs at least that'],

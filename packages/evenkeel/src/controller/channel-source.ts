@@ -56,11 +56,14 @@ export function channelSource({
   }
 }
 
+/** The options with their defaults. */
+type ChannelPlan = { readonly [Name in keyof ChannelSourceOptions]-?: NonNullable<ChannelSourceOptions[Name]> }
+
 const retryMsMin = 1000
 const retryMsMax = 60_000
 
 class StartedChannel implements StartedSource {
-  readonly #options: Required<ChannelSourceOptions>
+  readonly #options: ChannelPlan
   readonly #context: SourceContext
   readonly #stopping = new AbortController()
   readonly #debounce: Debounce<ChannelEvent>
@@ -68,14 +71,14 @@ class StartedChannel implements StartedSource {
   #problem: string | undefined
   #leave: (() => void) | undefined
 
-  constructor(options: Required<ChannelSourceOptions>, context: SourceContext) {
+  constructor(options: ChannelPlan, context: SourceContext) {
     this.#options = options
     this.#context = context
     this.#debounce = new Debounce<ChannelEvent>({
       clock: context.clock,
-      quietMs: options.debounceMs ?? 0,
-      capMs: options.debounceMaxMs ?? 0,
-      keysMax: options.keysMax ?? 1,
+      quietMs: options.debounceMs,
+      capMs: options.debounceMaxMs,
+      keysMax: options.keysMax,
       onReady: (_, event) => {
         this.#enqueue(event)
       },
@@ -164,7 +167,7 @@ class StartedChannel implements StartedSource {
     this.#context.enqueue(
       { name, ...(namespace !== undefined && { namespace }) },
       { type: 'event', source: this.name, ...(note !== undefined && { note }) },
-      { priority: this.#options.priority ?? 0 },
+      { priority: this.#options.priority },
     )
   }
 }

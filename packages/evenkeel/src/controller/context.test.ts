@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ContextPlugin } from './context.ts'
+import { PerRun, type ContextPlugin } from './context.ts'
 import { Widget, World } from './world.fixture.ts'
 
 describe('plug-ins', () => {
@@ -91,4 +91,76 @@ test('the context says which run it is: log lines carry key and id, attempt coun
   ])
   expect(hellos[0]?.['reconcileId']).not.toBe(hellos[1]?.['reconcileId'])
   await world.stop()
+})
+
+test('start of a plug-in with a result ends the run there, and the result counts', async () => {
+  const seen: string[] = []
+  const world = new World({
+    plugins: [
+      { name: 'a', extend: () => ({ context: {}, start: () => Promise.resolve({ park: 'the licence' }) }) },
+      {
+        name: 'b',
+        extend: () => ({
+          context: {},
+          start: () => {
+            seen.push('start of b')
+            return Promise.resolve(undefined)
+          },
+          finish: () => {
+            seen.push('finish of b')
+            return Promise.resolve(undefined)
+          },
+        }),
+      },
+    ],
+  })
+  const controller = await world.start({
+    for: Widget,
+    reconcile: () => {
+      seen.push('reconcile')
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  expect(seen).toEqual([])
+  expect(controller.health.parked).toEqual([{ key: 'default/test.dev/Widget/a/one', waitingFor: 'the licence' }])
+  await world.stop()
+})
+
+test('finish of a plug-in decides when to run again only if reconcile and earlier plug-ins do not', async () => {
+  const finishing = (afterMs: number): ContextPlugin => ({
+    name: `after ${afterMs}`,
+    extend: () => ({ context: {}, finish: () => Promise.resolve({ afterMs }) }),
+  })
+  const world = new World({ plugins: [finishing(100), finishing(50)] })
+  const at: number[] = []
+  await world.start({
+    for: Widget,
+    reconcile: (_, { clock }) => {
+      at.push(clock.monotonic())
+      return at.length === 1 ? { afterMs: 1000 } : undefined
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(1150)
+  expect(at).toEqual([0, 1000, 1100])
+  await world.stop()
+})
+
+describe('PerRun', () => {
+  test('keeps a value for each run', () => {
+    const [one, two] = [new AbortController(), new AbortController()]
+    const perRun = new PerRun<{ n: number }>('app')
+    const first = { n: 1 }
+    expect(perRun.set(one, first)).toBe(first)
+    perRun.set(two, { n: 2 })
+    expect([perRun.get(one), perRun.get(two)]).toEqual([{ n: 1 }, { n: 2 }])
+    expect(perRun.get(one)).toBe(first)
+  })
+
+  test('names the verb that the controller does not declare', () => {
+    expect(() => new PerRun('app').get(new AbortController())).toThrow(
+      'app is not a verb of this controller: add it to verbs of its declaration',
+    )
+  })
 })

@@ -20,6 +20,12 @@ describe('a declaration that cannot be meant is refused', () => {
       { name: 'My Controller' },
       'a controller\'s name consists of lower case letters, digits, dots and dashes, got "My Controller"',
     ],
+    [{ name: 'x'.repeat(64) }, `got "${'x'.repeat(64)}"`],
+    [{ timeoutMs: 0 }, 'timeoutMs of the controller widget must be a number above 0, got 0'],
+    [{ stuckMs: -1 }, 'stuckMs of the controller widget must be a number above 0, got -1'],
+    [{ concurrency: 1.5 }, 'the concurrency of the controller widget must be a whole number of 1 or more, got 1.5'],
+    [{ resyncMs: Infinity }, 'resyncMs of the controller widget must be 0 or at least 1000, got Infinity'],
+    [{ resyncMs: 999 }, 'resyncMs of the controller widget must be 0 or at least 1000, got 999'],
     [{ concurrency: 0 }, 'the concurrency of the controller widget must be a whole number of 1 or more, got 0'],
     [{ timeoutMs: Infinity }, 'timeoutMs of the controller widget must be a number above 0, got Infinity'],
     [{ resyncMs: 10 }, 'resyncMs of the controller widget must be 0 or at least 1000, got 10'],
@@ -74,4 +80,13 @@ test('the types of kinds reach reconcile, map and status', () => {
     // @ts-expect-error there is no requeue
     reconcile: () => ({ requeue: true }),
   })
+})
+
+test('a declaration may use the least and the longest of every option', () => {
+  const { controllers } = new World()
+  const declaration = { for: Widget, reconcile: () => undefined }
+  const name = 'x'.repeat(63)
+  expect(controllers.add({ ...declaration, name, concurrency: 1, timeoutMs: 1, stuckMs: 0.5 }).name).toBe(name)
+  expect(controllers.add({ ...declaration, name: 'a', resyncMs: 1000 }).name).toBe('a')
+  expect(controllers.add({ ...declaration, name: 'b', resyncMs: 0 }).name).toBe('b')
 })

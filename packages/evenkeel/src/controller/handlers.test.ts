@@ -3,6 +3,7 @@ import type { OwnerReference } from '#api'
 import { deferred } from '#base'
 import { watching } from './declaration.ts'
 import type { Loose } from './fake-api.fixture.ts'
+import { enqueueOwner, ownerIndex } from './handlers.ts'
 import { ConfigMap, Gadget, Realm, Widget, World } from './world.fixture.ts'
 
 function reference({ apiVersion, kind, metadata }: Loose, more: Partial<OwnerReference> = {}): OwnerReference {
@@ -60,6 +61,26 @@ describe('enqueueOwner', () => {
     world.api.put(Gadget, 'three', { metadata: { ownerReferences: [reference(c, { apiVersion: 'a/b/c' })] } })
     await world.clock.advance(0)
     expect(seen).toEqual(['a'])
+    expect(world.complaints).toEqual([])
+    await world.stop()
+  })
+
+  test('an owned kind without options is about the controller alone', async () => {
+    const world = new World()
+    const [a, b] = [world.api.put(Widget, 'a', { spec: {} }), world.api.put(Widget, 'b', { spec: {} })]
+    const seen: string[] = []
+    await world.start({
+      for: Widget,
+      owns: [Gadget],
+      reconcile: ({ metadata: { name } }, { causes }) => {
+        if (causes.some(({ source }) => source === 'owns Gadget')) seen.push(name)
+      },
+    })
+    world.api.put(Gadget, 'child', {
+      metadata: { ownerReferences: [reference(a, { controller: false }), reference(b)] },
+    })
+    await world.clock.advance(0)
+    expect(seen).toEqual(['b'])
     await world.stop()
   })
 
@@ -248,4 +269,38 @@ test('a watch without map and enqueue, or with both, is refused', () => {
   expect(() =>
     world.controllers.add({ for: Widget, reconcile: () => undefined, watches: [{ kind: ConfigMap }] }),
   ).toThrow('the watch of ConfigMap by the controller for Widget needs either map or enqueue')
+})
+
+test('enqueueOwner without options is about the controller alone', () => {
+  const world = new World()
+  const owner = world.api.put(Widget, 'a', { spec: {} })
+  const child = (controller: boolean): Loose =>
+    world.api.put(Gadget, controller ? 'controlled' : 'owned', {
+      metadata: { ownerReferences: [reference(owner, { controller })] },
+    })
+  const keysOf = (object: Loose): unknown =>
+    enqueueOwner(Widget)({ type: 'add', object } as never, { cache: world.cache } as never)
+  expect(keysOf(child(true))).toEqual([{ name: 'a', namespace: 'a' }])
+  const realm = world.api.put(Realm, 'r', { spec: {} })
+  const ofRealm = world.api.put(Gadget, 'of-realm', { metadata: { ownerReferences: [reference(realm)] } })
+  expect(enqueueOwner(Realm)({ type: 'add', object: ofRealm } as never, { cache: world.cache } as never)).toEqual([
+    { name: 'r' },
+  ])
+  expect(keysOf(child(false))).toEqual([])
+})
+
+test('every owned kind has an index by the UIDs of its owners', async () => {
+  const world = new World()
+  const [a, b] = [world.api.put(Widget, 'a', { spec: {} }), world.api.put(Widget, 'b', { spec: {} })]
+  await owning(world)
+  world.api.put(Gadget, 'of-a', { metadata: { ownerReferences: [reference(a)] } })
+  world.api.put(Gadget, 'of-both', {
+    metadata: { ownerReferences: [reference(a), reference(b, { controller: false })] },
+  })
+  world.api.put(Gadget, 'of-none')
+  await world.clock.advance(0)
+  const childrenOf = ({ metadata: { uid = '' } }: Loose): string[] =>
+    world.cache.list(Gadget, { index: { name: ownerIndex, value: uid } }).map(({ metadata: { name } }) => name)
+  expect([childrenOf(a).sort(), childrenOf(b)]).toEqual([['of-a', 'of-both'], ['of-both']])
+  await world.stop()
 })

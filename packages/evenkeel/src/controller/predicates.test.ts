@@ -85,3 +85,9 @@ test('52 the deletion of a ConfigMap, whose generation is 0, is not missed', asy
   expect(runs).toBe(4)
   await world.stop()
 })
+
+test('not and or drop neither additions nor deletions', async () => {
+  expect(await passed(not(generationChanged))).toEqual(['create', 'status', 'label', 'annotation', 'deleting', 'gone'])
+  expect(await passed(not(not(generationChanged)))).toContain('spec')
+  expect(await passed(or(labelsChanged, not(or(() => true))))).toEqual(['create', 'label', 'deleting', 'gone'])
+})

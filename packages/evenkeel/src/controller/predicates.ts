@@ -41,7 +41,7 @@ export const resourceVersionChanged: Predicate = onUpdate(
 /** A custom predicate for updates; additions, deletions and the start of a deletion pass. */
 export function onUpdate<T extends KubeObject>(matters: (old: T, object: T) => boolean): Predicate<T> {
   return (event) => {
-    if (event.type !== 'update' || isAlwaysPassed(event)) return true
+    if (isAlwaysPassed(event)) return true
     const { old, object } = event
     return old === undefined || matters(old, object)
   }
@@ -62,10 +62,10 @@ export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T>
   return (event) => isAlwaysPassed(event) || !predicate(event)
 }
 
-/** Deletions, their start, and a replaced object: no combination may drop these. */
+/** Additions, deletions, their start, and a replaced object: no combination may drop these. */
 function isAlwaysPassed(event: CacheEvent): boolean {
-  if (event.type === 'delete') return true
-  if (event.type !== 'update' || event.isResync) return false
+  if (event.type !== 'update') return true
+  if (event.isResync) return false
   return (
     event.isReplaced ||
     (event.object.metadata.deletionTimestamp !== undefined && event.old?.metadata.deletionTimestamp === undefined)

@@ -57,10 +57,22 @@ test('rulesFor children where no owner reference reaches: they are listed on the
   })
 })
 
+test('rulesFor one owned kind: its owner may be protected from deletion', () => {
+  expect(rulesFor({ for: Widget, owns: [Gadget] })).toContainEqual({
+    apiGroups: ['test.dev'],
+    resources: ['widgets/finalizers'],
+    verbs: ['update'],
+  })
+})
+
 test('rulesFor a kind of which only two words are known asks for the rest', () => {
   expect(() =>
     rulesFor({ for: Widget, watches: [{ kind: { apiVersion: 'x.dev/v1', kind: 'Thing' }, map: () => [] }] }),
   ).toThrow(
     'cannot derive RBAC rules for Thing (x.dev/v1): its plural is not known; use a kind made by defineKind or declareKind',
+  )
+  const partial = { apiVersion: 'x.dev/v1', kind: 'Thing', plural: 'things' }
+  expect(() => rulesFor({ for: Widget, watches: [{ kind: partial, map: () => [] }] })).toThrow(
+    'cannot derive RBAC rules for Thing (x.dev/v1)',
   )
 })

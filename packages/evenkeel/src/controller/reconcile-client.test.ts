@@ -190,3 +190,20 @@ describe('ReconcileClient', () => {
     await world.stop()
   })
 })
+
+test('ReconcileClient lists from the server what the cache cannot answer: a field selector, a version', async () => {
+  const world = new World()
+  await world.start({
+    for: Widget,
+    reconcile: async (_, { client }) => {
+      await client.list(Widget, { fieldSelector: 'metadata.name=one' })
+      await client.list(Widget, { resourceVersion: '0' })
+      await client.list(Widget)
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  const lists = world.api.asked.filter(({ verb }) => verb === 'list').map(({ target }) => target.split('?')[1])
+  expect(lists).toEqual(['fieldSelector=metadata.name%3Done&limit=500', 'limit=500&resourceVersion=0'])
+  await world.stop()
+})

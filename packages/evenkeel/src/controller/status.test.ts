@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { declareKind, defineKind } from '#api'
+import type { Logger } from '#base'
 import { DroppedFields } from './status.ts'
 import { ConfigMap, Gadget, Widget, World } from './world.fixture.ts'
 
@@ -223,6 +224,28 @@ describe('status', () => {
     expect(world.complaints).toEqual(['warn: the server pruned a status field: add it to the schema of the kind'])
     await world.stop()
   })
+})
+
+test('DroppedFields learns the fields that the server pruned, not those that were removed or empty, and warns once', () => {
+  const warned: unknown[] = []
+  const log: Logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (_, fields) => void warned.push(fields),
+    error: () => undefined,
+    child: () => log,
+  }
+  const dropped = new DroppedFields({ kind: 'Widget' }, { log })
+  for (let round = 0; round < 2; round++)
+    dropped.learn(
+      { removed: null, list: [], map: {}, kept: 1, pruned: 2, full: [1], observedGeneration: 3 },
+      { kept: 1 },
+    )
+  expect([...dropped.names]).toEqual(['pruned', 'full', 'observedGeneration'])
+  expect(warned).toEqual([
+    { kind: 'Widget', field: 'status.pruned' },
+    { kind: 'Widget', field: 'status.full' },
+  ])
 })
 
 test('DroppedFields knows from the schema whether there is a place for observedGeneration', () => {

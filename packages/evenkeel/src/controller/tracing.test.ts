@@ -1,4 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { staleVersion } from '#api'
+import { TerminalError } from './errors.ts'
 import { findTracing, silentTracing } from './tracing.ts'
 import { Widget, World } from './world.fixture.ts'
 
@@ -55,6 +60,24 @@ test('findTracing makes a span of every reconcile, linked to those that caused i
   await world.stop()
 })
 
+test('findTracing: a terminal error fails its span, a conflict does not', async () => {
+  const { api, spans } = fakeOpenTelemetry()
+  const world = new World({ tracing: findTracing({ load: () => api }) })
+  await world.start({
+    for: Widget,
+    reconcile: ({ metadata: { name } }) => {
+      throw name === 'one'
+        ? new TerminalError('never')
+        : staleVersion({ group: 'test.dev', kind: 'widgets', name: 'two' })
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  world.api.put(Widget, 'two', { spec: {} })
+  await world.clock.advance(0)
+  expect(spans.map(({ events }) => events)).toEqual([['exception never', 'status 2', 'end'], ['end']])
+  await world.stop()
+})
+
 test.each<[string, () => unknown]>([
   [
     'is not there',
@@ -85,4 +108,25 @@ test('findTracing: a tracer that throws does not keep the work from being done',
 
 test('findTracing looks for the package by itself and does without it', async () => {
   expect(await findTracing().run({ name: 'x', attributes: {}, links: [] }, () => Promise.resolve(5))).toBe(5)
+})
+
+test('findTracing finds the package next to the program where this package does not see it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'evenkeel-tracing-'))
+  const place = join(folder, 'node_modules', '@opentelemetry', 'api')
+  mkdirSync(place, { recursive: true })
+  const names = `globalThis[Symbol.for('evenkeel test tracers')]`
+  Object.assign(globalThis, { [Symbol.for('evenkeel test tracers')]: undefined })
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ name: '@opentelemetry/api', main: 'index.js' }))
+  writeFileSync(
+    join(place, 'index.js'),
+    `exports.trace = { getTracer: (name) => { (${names} ??= []).push(name); return { startActiveSpan: () => { throw new Error('no') } } } }`,
+  )
+  const [program] = process.argv.splice(1, 1, join(folder, 'program.js'))
+  try {
+    expect(findTracing()).not.toBe(silentTracing)
+    expect((globalThis as Record<symbol, unknown>)[Symbol.for('evenkeel test tracers')]).toEqual(['evenkeel'])
+  } finally {
+    process.argv.splice(1, 1, ...(program === undefined ? [] : [program]))
+    rmSync(folder, { recursive: true })
+  }
 })

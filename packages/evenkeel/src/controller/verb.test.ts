@@ -30,6 +30,37 @@ test('withVerbs adds what follows, each owned kind once', () => {
   expect(expanded.rbac).toEqual([rule])
 })
 
+test('withVerbs has no cleanup where neither the author nor a verb has one, and one where one of them has', () => {
+  const declaration: ControllerDeclaration = { for: Thing, reconcile: () => undefined }
+  expect(withVerbs({ ...declaration, verbs: [verb('a', {})] }, finalizerOf)).not.toHaveProperty('cleanup')
+  const step = { finalizer: 'x.dev/a', cleanup: () => undefined }
+  expect(withVerbs({ ...declaration, verbs: [verb('a', { cleanup: [step] })] }, finalizerOf).cleanup).toEqual([step])
+  expect(
+    withVerbs({ ...declaration, cleanup: [step], finalizer: 'x.dev/unused', verbs: [verb('a', {})] }, finalizerOf),
+  ).toMatchObject({ cleanup: [step] })
+})
+
+test('withVerbs keeps this of the functions of a declaration', async () => {
+  const seen: unknown[] = []
+  const declaration = {
+    for: Thing,
+    colour: 'red',
+    reconcile(this: { colour: string }) {
+      seen.push(`reconcile ${this.colour}`)
+    },
+    cleanup(this: { colour: string }) {
+      seen.push(`cleanup ${this.colour}`)
+    },
+    verbs: [verb('a', {})],
+  }
+  const expanded = withVerbs(declaration as unknown as ControllerDeclaration, finalizerOf)
+  await expanded.reconcile?.({} as never, {} as never)
+  const [step] = expanded.cleanup as unknown as { cleanup: (...given: unknown[]) => unknown }[]
+  await step?.cleanup({}, {})
+  expect(seen).toEqual(['reconcile red', 'cleanup red'])
+  expect(expanded.reconcileKey).toBeUndefined()
+})
+
 test('withVerbs cleans up for the author first, then for the verbs, the last one first', () => {
   const step = (finalizer: string): { finalizer: string; cleanup: () => undefined } => ({
     finalizer,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { applyConflict, isNotFound, serviceUnavailable, staleVersion, timeout, tooManyRequests } from '#api'
 import { deferred } from '#base'
-import { isRunAborted, RunAborted, TerminalError } from './errors.ts'
+import type { ContextPlugin } from './context.ts'
+import { isRunAborted, RunAborted, StopReconcile, TerminalError } from './errors.ts'
 import { Widget, World } from './world.fixture.ts'
 
 const total = (result: string): string => `controller_runtime_reconcile_total{controller="widget",result="${result}"}`
@@ -118,11 +119,11 @@ test('39 a run that fails goes again at its priority; a result may name another'
 })
 
 test.each([
-  ['undefined', undefined],
-  ['a text', 'no'],
-  ['an object', { code: 5 }],
-  ['null', null],
-])('41 a reconcile that rejects with %s fails like any other: back-off, log, metrics', async (_, thrown) => {
+  ['undefined', undefined, 'nothing'],
+  ['a text', 'no', 'no'],
+  ['an object', { code: 5 }, '{"code":5}'],
+  ['null', null, 'null'],
+])('41 a reconcile that rejects with %s fails like any other: back-off, log, metrics', async (_, thrown, said) => {
   const world = new World()
   let runs = 0
   await world.start({
@@ -133,7 +134,10 @@ test.each([
   await world.clock.advance(100)
   expect(runs).toBe(3)
   expect(world.complaints).toEqual(['error: reconcile failed', 'error: reconcile failed'])
-  expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toBeInstanceOf(Error)
+  expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
+    name: 'Error',
+    message: `reconcile threw ${said}`,
+  })
   expect([world.metric(total('error')), world.metric(total('success'))]).toEqual([2, 1])
   await world.stop()
 })
@@ -466,5 +470,188 @@ test('a hot loop is deferred: no result is counted for it, and its failures stay
   ])
   await world.clock.advance(1)
   expect(causes[2]).toEqual(['update'])
+  await world.stop()
+})
+
+test('a retry that an event brought forward leaves no wait behind: what it writes runs the key at once', async () => {
+  const world = new World()
+  const at: number[] = []
+  await world.start({
+    for: Widget,
+    backoff: { baseMs: 10_000, jitter: 0 },
+    reconcile: (_, { status, clock }) => {
+      at.push(clock.monotonic())
+      if (at.length === 1) throw new Error('no')
+      status.set({ phase: 'Ready' })
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(1000)
+  world.api.put(Widget, 'one', { spec: { size: 1 } })
+  await world.clock.advance(0)
+  expect(at).toEqual([0, 1000, 1000])
+  await world.stop()
+})
+
+test('a run that asked for a time does not hold back the event of its own write', async () => {
+  const world = new World()
+  const at: number[] = []
+  await world.start({
+    for: Widget,
+    reconcile: (_, { status, clock }) => {
+      at.push(clock.monotonic())
+      status.set({ phase: 'Ready' })
+      return { afterMs: 5000 }
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  expect(at).toEqual([0, 0])
+  await world.clock.advance(5000)
+  expect(at).toEqual([0, 0, 5000])
+  await world.stop()
+})
+
+test('StopReconcile ends a run without a failure: the status is written and the result counts', async () => {
+  const world = new World()
+  const at: number[] = []
+  const controller = await world.start({
+    for: Widget,
+    reconcile: ({ metadata: { name } }, { status, clock }) => {
+      status.set({ phase: 'Waiting' })
+      if (name === 'parked') throw new StopReconcile('no licence', { result: { park: 'a licence' } })
+      at.push(clock.monotonic())
+      throw new StopReconcile('no licence', { result: { afterMs: 1000 } })
+    },
+  })
+  for (const name of ['one', 'parked']) world.api.put(Widget, name, { spec: {} })
+  await world.clock.advance(1000)
+  expect(at).toEqual([0, 0, 1000])
+  expect(world.api.find(Widget, 'one')?.status).toMatchObject({ phase: 'Waiting' })
+  expect(controller.health).toMatchObject({ failing: 0, parked: [{ waitingFor: 'a licence' }] })
+  expect(world.complaints).toEqual([])
+  await world.stop()
+})
+
+test('StopReconcile in a cleanup asks for more time; without a result the step waits for what the message names', async () => {
+  const world = new World()
+  const controller = await world.start({
+    for: Widget,
+    reconcile: () => undefined,
+    cleanup: () => {
+      throw new StopReconcile('the bucket to be empty')
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(0)
+  world.api.remove(Widget, 'one')
+  await world.clock.advance(0)
+  expect(world.api.find(Widget, 'one')?.metadata.finalizers).toEqual(['test.dev/widget'])
+  expect(controller.health.parked).toEqual([
+    { key: 'default/test.dev/Widget/a/one', waitingFor: 'the bucket to be empty' },
+  ])
+  expect(world.complaints).toEqual([])
+  await world.stop()
+})
+
+test('a key without an object runs again when the first plug-in that has something left asks for it', async () => {
+  const at: number[] = []
+  const left = (afterMs: number | undefined): ContextPlugin => ({
+    name: `left ${afterMs}`,
+    extend: () => ({ context: {} }),
+    absent: (base) => {
+      if (afterMs === 1000) at.push(base.clock.monotonic())
+      return Promise.resolve(afterMs === undefined || base.clock.monotonic() >= 2000 ? undefined : { afterMs })
+    },
+  })
+  const world = new World({ plugins: [left(undefined), left(5000), left(1000), left(2000)] })
+  const controller = await world.start({ for: Widget, reconcile: () => undefined })
+  controller.enqueue({ name: 'gone', namespace: 'a' })
+  await world.clock.advance(60_000)
+  expect(at).toEqual([0, 1000, 2000])
+  await world.stop()
+})
+
+test('a plug-in knows whether its run is a cleanup', async () => {
+  const seen: unknown[] = []
+  const world = new World({
+    plugins: [
+      {
+        name: 'noting',
+        extend: (_, { isCleanup, object, status }) => {
+          seen.push([isCleanup, object?.metadata.name, status !== undefined])
+          return { context: {} }
+        },
+      },
+    ],
+  })
+  await world.start({ for: Widget, reconcile: () => undefined, cleanup: () => undefined })
+  world.api.put(Widget, 'one', { metadata: { finalizers: ['test.dev/widget'] }, spec: {} })
+  await world.clock.advance(0)
+  world.api.remove(Widget, 'one')
+  await world.clock.advance(0)
+  expect(seen).toEqual([
+    [false, 'one', true],
+    [true, 'one', true],
+  ])
+  await world.stop()
+})
+
+test('a run without an event names the retry or the timer as its cause', async () => {
+  const world = new World()
+  const seen: unknown[] = []
+  await world.start({
+    for: Widget,
+    reconcile: (_, { causes }) => {
+      seen.push(causes.map(({ type, source }) => `${type} of ${source}`))
+      if (seen.length === 1) throw new Error('no')
+      return seen.length === 2 ? { afterMs: 1000 } : undefined
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(2000)
+  expect(seen).toEqual([['add of for Widget'], ['retry of queue'], ['timer of queue']])
+  await world.stop()
+})
+
+test('tracing that fails fails the run, which is retried; the worker survives', async () => {
+  let calls = 0
+  const world = new World({
+    tracing: {
+      run: (_, work) =>
+        ++calls === 1
+          ? Promise.reject(new Error('no collector'))
+          : work({ context: undefined, set: () => undefined, fail: () => undefined }),
+    },
+  })
+  let runs = 0
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      runs++
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(100)
+  expect([calls, runs]).toEqual([2, 1])
+  expect(world.complaints).toEqual(['error: reconcile failed'])
+  await world.stop()
+})
+
+test('the shortest back-off is kept as well when the failed run wrote its status', async () => {
+  const world = new World()
+  const at: number[] = []
+  await world.start({
+    for: Widget,
+    backoff: { baseMs: 1, jitter: 0 },
+    reconcile: (_, { status, clock }) => {
+      at.push(clock.monotonic())
+      status.set({ seen: at.length })
+      throw new Error('no')
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(3)
+  expect(at).toEqual([0, 1, 3])
   await world.stop()
 })

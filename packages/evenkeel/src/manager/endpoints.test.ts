@@ -1,6 +1,7 @@
 import { request } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
-import { deferred, Metrics, SimulatedClock } from '#base'
+import { createLogger, deferred, Metrics, silentLogger, SimulatedClock, type Logger } from '#base'
 import { runEndpoints } from './endpoints.ts'
 import type { EndpointsOptions } from './endpoints.ts'
 import { answerHealth } from './health.ts'
@@ -163,4 +164,69 @@ describe('runEndpoints', () => {
     await stops.pop()?.()
     expect(await serve({ port, live: [] })).toBe(url)
   })
+})
+
+test('answerHealth logs a failed check with its problem, and nothing about the others', async () => {
+  const clock = new SimulatedClock()
+  const lines: unknown[] = []
+  const log = createLogger({
+    clock,
+    sink: ({ level, message, fields }) => {
+      lines.push([level, message, fields['check'], fields['problem'] ?? String(fields['error'])])
+    },
+  })
+  await answerHealth('/livez', new URLSearchParams(), { live: [well, unwell, broken], ready: [], clock, log })
+  expect(lines).toEqual([
+    ['warn', 'health check failed', 'unwell', 'the secret reason'],
+    ['warn', 'health check failed', 'broken', 'Error: thrown'],
+  ])
+})
+
+test('answerHealth takes the name of a check as it is where it is not encoded correctly', async () => {
+  const check: HealthCheck = { name: '%zz', failure: () => undefined }
+  const options = { live: [check], ready: [], clock: new SimulatedClock() }
+  expect(await answerHealth('/livez/%zz', new URLSearchParams(), options)).toEqual({ status: 200, text: 'ok' })
+})
+
+test('runEndpoints refuses a target that is no path, and drops a connection whose failure cannot be logged', async () => {
+  const log: Logger = {
+    ...silentLogger,
+    error: () => {
+      throw new Error('no log')
+    },
+  }
+  const url = await serve({
+    live: [],
+    log,
+    reconciles: () => {
+      throw new Error('no')
+    },
+  })
+  const { port } = new URL(url)
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    request({ port, path: `${url}/healthz`, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+      .on('error', reject)
+      .end()
+  })
+  expect(status).toBe(400)
+  await expect(ask(`${url}/debug/reconciles`)).rejects.toThrow('socket hang up')
+})
+
+const [foreign] = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .filter(({ internal, family }) => !internal && family === 'IPv4')
+
+test.skipIf(!foreign)('runEndpoints serves /debug to this machine only, by the address of the caller', async () => {
+  const url = await serve({ live: [], host: '0.0.0.0', reconciles: () => ({}) })
+  const { port } = new URL(url)
+  expect((await ask(`http://127.0.0.1:${port}/debug/reconciles`)).status).toBe(200)
+  const far = `http://${foreign?.address ?? ''}:${port}`
+  expect(await ask(`${far}/debug/reconciles`)).toMatchObject({
+    status: 403,
+    text: '/debug is available from this machine only\n',
+  })
+  expect((await ask(`${far}/healthz`)).status).toBe(200)
 })

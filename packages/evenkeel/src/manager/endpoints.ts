@@ -130,7 +130,6 @@ function send({ method }: IncomingMessage, response: ServerResponse, { status, t
 function stopped(server: Server, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, () => {
-      server.off('error', reject)
       resolve()
     })
     server.once('error', (error) => {

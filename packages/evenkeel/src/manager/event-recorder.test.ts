@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Metrics } from '#base'
+import { createLogger, Metrics, SimulatedClock } from '#base'
 import type { KubeObject } from '#api'
 import { record } from './event-server.fixture.ts'
 
@@ -226,6 +226,83 @@ describe('EventRecorder', () => {
       ['Warning', 'NoImage', 'Ready', 'Ready is False'],
       ['Warning', 'Slow', 'Degraded', 'Degraded is True'],
     ])
+    await stop()
+  })
+
+  test('a condition with another reason is a transition, also when its status stays', async () => {
+    const { clock, server, recorder, stop } = record()
+    const condition = (reason: string) => ({
+      type: 'Ready',
+      status: 'False' as const,
+      reason,
+      message: '',
+      lastTransitionTime: '',
+    })
+    recorder.transitions(site('1'), { before: [condition('NoImage')], after: [condition('NoNode')] })
+    await clock.advance(0)
+    expect(server.all.map(({ reason }) => reason)).toEqual(['NoNode'])
+    await stop()
+  })
+
+  test('a series goes on while its events are less than six minutes apart, and then begins again', async () => {
+    const { clock, server, recorder, stop } = record()
+    const minutes = async (count: number): Promise<void> => {
+      await clock.advance(count * 60_000)
+      recorder.event(site('1'), { ...failed, note: 'no image' })
+      await clock.advance(0)
+    }
+    await minutes(0)
+    await minutes(5)
+    await minutes(2)
+    expect(server.all).toHaveLength(1)
+    await minutes(20)
+    expect(server.all).toHaveLength(2)
+    await stop()
+  })
+
+  test('keeps 4096 series', async () => {
+    const { clock, server, recorder, stop } = record({ queueMax: 10_000 })
+    const about = (index: number): KubeObject => site('1', { name: `web-${index}`, uid: `u${index}` })
+    for (let index = 0; index < 4096; index++) recorder.event(about(index), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    recorder.event(about(0), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    expect([server.all.length, server.calls.at(-1)]).toEqual([4096, 'PATCH events.k8s.io'])
+    recorder.event(about(4096), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    recorder.event(about(0), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    expect(server.all).toHaveLength(4098)
+    await stop()
+  })
+
+  test('logs an event that the server rejects, with its reason and object', async () => {
+    const lines: unknown[] = []
+    const { clock, server, recorder, stop } = record({
+      log: createLogger({
+        clock: new SimulatedClock(),
+        sink: ({ level, message, fields }) => {
+          lines.push([level, message, fields['reason'], fields['object']])
+        },
+      }),
+    })
+    server.refuse = () => 422
+    recorder.event(site('1'), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    expect(lines).toEqual([['warn', 'cannot write event', 'Failed', 'web']])
+    await stop()
+  })
+
+  test('cuts a note to 1024 bytes, at the boundary of a character', async () => {
+    const { clock, server, recorder, stop } = record()
+    recorder.event(site('1'), { ...failed, note: `${'x'.repeat(1023)}é and more` })
+    recorder.event(site('1'), { ...failed, reason: 'R'.repeat(129), note: 'x'.repeat(1024) })
+    await clock.advance(0)
+    expect(server.all.map(({ note, reason }) => [String(note).length, String(reason).length])).toEqual([
+      [1023, 6],
+      [1024, 128],
+    ])
+    expect(server.all[0]?.['note']).toBe('x'.repeat(1023))
     await stop()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deferred, onAbort, silentLogger, SimulatedClock } from '#base'
+import { createLogger, deferred, onAbort, silentLogger, SimulatedClock } from '#base'
 import { GraceExceededError, RunGroup, stopGroups, type Task } from './run-group.ts'
 
 function group(failures: string[] = []): RunGroup {
@@ -128,4 +128,40 @@ describe('stopGroups', () => {
     expect(cut?.message).toBe('some tasks did not stop within 30000 ms: stuck (at something)')
     expect(clock.pending).toBe(0)
   })
+})
+
+test('RunGroup logs a task that fails while it stops, unless it fails with the reason of the stop', async () => {
+  const lines: unknown[] = []
+  const log = createLogger({
+    clock: new SimulatedClock(),
+    sink: ({ level, message, fields }) => {
+      lines.push([level, message, fields['task']])
+    },
+  })
+  const failures: unknown[] = []
+  const it = new RunGroup('it', { log, onFailure: (error) => void failures.push(error) })
+  const failing = (name: string, errorOf: (reason: unknown) => unknown): Task => ({
+    name,
+    run: (signal) =>
+      new Promise((_, reject) => {
+        onAbort(signal, (reason) => {
+          reject(errorOf(reason) as Error)
+        })
+      }),
+  })
+  void it.start(failing('obedient', (reason) => reason))
+  void it.start(failing('broken', () => new Error('no')))
+  await it.stop(new Error('enough'))
+  expect(lines).toEqual([['warn', 'task failed while stopping', 'broken']])
+  expect(failures).toEqual([])
+  await expect(it.start(failing('late', (reason) => reason))).resolves.toBeUndefined()
+})
+
+test('stopGroups leaves no timer', async () => {
+  const clock = new SimulatedClock()
+  const it = group()
+  void it.start(task('a'))
+  const options = { reason: 'enough', graceMs: 1000, clock, onGraceOver: () => undefined }
+  expect(await stopGroups([it], options)).toBeUndefined()
+  expect(clock.pending).toBe(0)
 })

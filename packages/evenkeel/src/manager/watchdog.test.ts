@@ -52,3 +52,78 @@ test('watchdogTask logs a blocked event loop, its duration, and the reconciles t
   await running
   expect(simulated.pending).toBe(0)
 })
+
+test('watchdogTask checks for stuck runs every ten seconds, and logs each of them once', async () => {
+  const clock = new SimulatedClock()
+  const lines: string[] = []
+  const log = createLogger({
+    clock,
+    sink: ({ message, fields }) => {
+      lines.push(`${clock.monotonic()} ${message.split(':')[0] ?? ''} ${String(fields['reconcileId'])}`)
+    },
+  })
+  let stuck = [{ key: 'k', reconcileId: 'r1', runningMs: 600_000 }]
+  const controllers = (): never => [{ name: 'note', health: { stuck } }] as never
+  const stopping = new AbortController()
+  const running = watchdogTask({ controllers, ledger: new Ledger(), clock, log }).run(stopping.signal, () => undefined)
+  await clock.advance(9999)
+  expect(lines).toEqual([])
+  await clock.advance(10_001)
+  expect(lines.splice(0)).toEqual(['10000 reconcile does not end r1'])
+  stuck = []
+  await clock.advance(10_000)
+  stuck = [{ key: 'k', reconcileId: 'r1', runningMs: 600_000 }]
+  await clock.advance(10_000)
+  expect(lines).toEqual(['40000 reconcile does not end r1'])
+  stopping.abort()
+  await running
+})
+
+test('watchdogTask suspects a run that ended a second ago, not one that ended before', async () => {
+  const simulated = new SimulatedClock()
+  let stoodMs = 0
+  const clock: Clock = {
+    now: () => simulated.now() + stoodMs,
+    monotonic: () => simulated.monotonic() + stoodMs,
+    after: (ms, callback) => simulated.after(ms, callback),
+    soon: (callback) => {
+      simulated.soon(callback)
+    },
+  }
+  const suspects: unknown[] = []
+  const log = createLogger({
+    clock,
+    sink: ({ fields }) => {
+      suspects.push(fields['reconciles'])
+    },
+  })
+  const ledger = new Ledger()
+  const stopping = new AbortController()
+  const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
+  // The tick at 1 s comes at 21 s.
+  stoodMs = 20_000
+  for (const [key, endedMs, afterMs] of [
+    ['late', 20_000, 0],
+    ['early', 19_999, 0],
+    ['as long as the block', 19_000, 1000],
+    ['shorter', 18_999, 1001],
+  ] as const) {
+    const record = ledger.begin({
+      reconcileId: key,
+      controller: 'note',
+      key,
+      startedMs: simulated.now() + afterMs,
+      attempt: 0,
+      priority: 0,
+      causes: [],
+      causesLeftOut: 0,
+      rounds: 0,
+      signal: stopping.signal,
+    })
+    ledger.finish(record, { durationMs: endedMs, result: 'success' })
+  }
+  await simulated.advance(1000)
+  expect(suspects).toEqual([['note as long as the block', 'note late']])
+  stopping.abort()
+  await running
+})

@@ -79,3 +79,42 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
   await until(() => end !== undefined)
   expect(end).toEqual({ error: new Error('the west failed') })
 })
+
+test('ClusterManagers serves the health and the runs of all clusters once, and ends when all managers have stopped', async () => {
+  const world = await World.start()
+  const { clock, log, transport } = world
+  let url = ''
+  const both = new ClusterManagers({
+    name: 'both',
+    clusters: { east: { transport }, west: { transport } },
+    clock,
+    log,
+    random: new SeededRandom(1),
+    endpoints: {
+      onListening: (at) => {
+        url = at
+      },
+    },
+  })
+  both.addController({ for: Note, reconcile: () => undefined })
+  const stopping = new AbortController()
+  let isOver = false
+  const run = both.run(stopping.signal).then(() => {
+    isOver = true
+  })
+  await world.until(() => [...both.managers.values()].every(({ checks }) => checks.ready.length > 0) && url !== '')
+  await world.clock.advance(1000)
+  const shown = (await (await fetch(`${url}/debug/reconciles`)).json()) as Record<string, { controllers: unknown[] }>
+  expect(Object.entries(shown).map(([cluster, { controllers }]) => [cluster, controllers.length])).toEqual([
+    ['east', 1],
+    ['west', 1],
+  ])
+  const text = await (await fetch(`${url}/readyz?verbose`)).text()
+  expect(text).toContain('[+]east-controller-note ok\n[+]west-controller-note ok\n')
+  stopping.abort(new Error('enough'))
+  await world.until(() => isOver)
+  await run
+  for (const manager of both.managers.values())
+    expect(() => manager.addController({ for: Note, name: 'late', reconcile: () => undefined })).toThrow('has stopped')
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+})

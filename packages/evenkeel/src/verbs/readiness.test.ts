@@ -208,3 +208,61 @@ describe('judgeBy', () => {
     ).toBe('Terminating')
   })
 })
+
+describe('the message of readinessOf', () => {
+  const message = (one: KubeObject): string | undefined => readinessOf(one).message
+
+  test('counts from one replica where the spec names none, and from 0 where the status does', () => {
+    const status = { observedGeneration: 1 }
+    expect(message(object('apps/v1 Deployment', { status }))).toMatch(/^0 of 1 /)
+    expect(message(object('apps/v1 ReplicaSet', { status }))).toBe('0 of 1 are available')
+    expect(
+      message(object('apps/v1 ReplicaSet', { spec: { replicas: 3 }, status: { ...status, availableReplicas: 2 } })),
+    ).toBe('2 of 3 are available')
+    expect(readinessOf(object('apps/v1 ReplicaSet', { status: { ...status, availableReplicas: 1 } })).state).toBe(
+      'Ready',
+    )
+    expect(message(object('batch/v1 Job'))).toBe('0 active, 0 succeeded, 0 failed')
+    expect(message(object('batch/v1 Job', { status: { active: 1, succeeded: 2, failed: 3 } }))).toBe(
+      '1 active, 2 succeeded, 3 failed',
+    )
+  })
+
+  test('names old replicas that are still there', () => {
+    const status = {
+      observedGeneration: 1,
+      replicas: 3,
+      updatedReplicas: 2,
+      readyReplicas: 2,
+      availableReplicas: 2,
+    }
+    expect(message(object('apps/v1 Deployment', { spec: { replicas: 2 }, status }))).toBe(
+      '1 old replicas are still terminating',
+    )
+  })
+
+  test('is that of the condition, or says what the condition is', () => {
+    const failing = (more: Parts): KubeObject =>
+      object('apps/v1 ReplicaSet', conditions({ type: 'ReplicaFailure', status: 'True', ...more }))
+    expect(readinessOf(failing({ reason: 'Quota', message: 'too many' }))).toEqual({
+      state: 'Failed',
+      reason: 'Quota',
+      message: 'too many',
+    })
+    expect(readinessOf(failing({}))).toEqual({
+      state: 'Failed',
+      reason: 'NotReplicaFailure',
+      message: 'ReplicaFailure is True',
+    })
+    const service = 'apiregistration.k8s.io/v1 APIService'
+    expect(message(object(service, conditions({ type: 'Available' })))).toBe('Available is Unknown')
+    expect(message(object(service))).toBe('has no condition Available yet')
+    expect(readinessOf(object('x.dev/v1 Thing', conditions(condition('Ready', 'False'))))).toMatchObject({
+      reason: 'Why',
+      message: 'because',
+    })
+    expect(
+      readinessOf(object('x.dev/v1 Thing', conditions({ type: 'Ready', status: 'False', reason: '', message: '' }))),
+    ).toMatchObject({ reason: 'NotReady', message: 'condition Ready is not True' })
+  })
+})

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { formatMicroTime } from '#api'
-import { SeededRandom, SimulatedClock } from '#base'
+import { createLogger, SeededRandom, SimulatedClock } from '#base'
 import { Candidate, type CampaignEnd, type CampaignEvent } from './candidate.ts'
-import { LeaseServer, MachineClock } from './lease-server.fixture.ts'
+import { LeaseServer, MachineClock, type Trip } from './lease-server.fixture.ts'
 import { checkTimes, type LeaseSpec } from './lease.ts'
 import { LeaseDeadline } from './write-gate.ts'
 
@@ -348,4 +348,46 @@ describe('Candidate', () => {
     await clock.advance(0)
     expect([end(), clock.pending, server.lease?.spec?.holderIdentity]).toEqual([{ reason: 'stopped' }, 0, 'other'])
   })
+})
+
+test('Candidate logs a request that failed or timed out as a warning, and a lost race only for debugging', async () => {
+  const clock = new SimulatedClock()
+  const server = new LeaseServer(clock)
+  const lines: string[] = []
+  const stopping = new AbortController()
+  const candidate = new Candidate({
+    lock: server.lock(),
+    identity: 'me',
+    times: checkTimes(),
+    deadline: new LeaseDeadline({ clock }),
+    clock,
+    random: new SeededRandom('me'),
+    release: true,
+    log: createLogger({
+      clock,
+      level: 'debug',
+      sink: ({ level, message }) => {
+        lines.push(`${level}: ${message}`)
+      },
+    }),
+  })
+  const faults: (Trip['fault'] | 'race')[] = ['broken', 'request-lost', 'race']
+  server.trip = (call) => {
+    const fault = faults[0]
+    if (fault !== 'race') return { fault: faults.shift() as Trip['fault'] }
+    if (call === 'create') {
+      faults.shift()
+      server.put(heldBy('other'))
+    }
+    return {}
+  }
+  const run = candidate.run({ signal: stopping.signal, onEvent: () => undefined })
+  await clock.advance(20_000)
+  expect(lines).toEqual([
+    'warn: lease request failed',
+    'warn: lease request timed out',
+    'debug: another candidate wrote the lease',
+  ])
+  stopping.abort()
+  expect(await run).toEqual({ reason: 'stopped' })
 })

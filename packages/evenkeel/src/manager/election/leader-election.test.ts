@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { deferred, Metrics, SeededRandom, SimulatedClock, type Deferred } from '#base'
-import { Candidate } from './candidate.ts'
+import { Candidate, type Campaign } from './candidate.ts'
 import { LeaderElection, LeaseLostError, type ElectionState } from './leader-election.ts'
 import { LeaseServer } from './lease-server.fixture.ts'
 import { checkTimes } from './lease.ts'
@@ -201,5 +202,131 @@ describe('LeaderElection', () => {
       },
     })
     await expect(election.run(new AbortController().signal)).rejects.toThrow('no thread')
+  })
+})
+
+describe('LeaderElection with a campaign of its own', () => {
+  interface Elected {
+    readonly clock: SimulatedClock
+    readonly metrics: Metrics
+    readonly deadline: LeaseDeadline
+    readonly stopping: AbortController
+    readonly run: Promise<void>
+  }
+
+  function electWith(
+    campaign: (options: Parameters<Campaign>[0], elected: Omit<Elected, 'run'>) => ReturnType<Campaign>,
+    { lead = () => new Promise(() => undefined) }: { lead?: (signal: AbortSignal) => Promise<void> } = {},
+  ): {
+    clock: SimulatedClock
+    metrics: Metrics
+    deadline: LeaseDeadline
+    stopping: AbortController
+    run: Promise<void>
+  } {
+    const clock = new SimulatedClock()
+    const [metrics, deadline, stopping] = [new Metrics(), new LeaseDeadline({ clock }), new AbortController()]
+    const parts = { clock, metrics, deadline, stopping }
+    const election = new LeaderElection({
+      campaign: (options) => campaign(options, parts),
+      lead,
+      deadline,
+      clock,
+      metrics,
+      name: 'it',
+    })
+    return { ...parts, run: election.run(stopping.signal) }
+  }
+
+  test('elected and stopped at the same moment: the work does not start, and the campaign ends', async () => {
+    let works = 0
+    const reasons: unknown[] = []
+    const go = deferred<void>()
+    const { stopping, run } = electWith(
+      async ({ signal, onEvent }) => {
+        await go.promise
+        onEvent({ type: 'leading' })
+        reasons.push(signal.reason)
+        return { reason: 'stopped' }
+      },
+      {
+        lead: async () => {
+          works++
+          await Promise.resolve()
+        },
+      },
+    )
+    stopping.abort(new Error('enough'))
+    go.resolve()
+    await run
+    expect([works, reasons]).toEqual([0, [stopping.signal.reason]])
+  })
+
+  test('a campaign that fails aborts the work, closes the gate and counts as no longer leading', async () => {
+    const failing = deferred<never>()
+    let working: AbortSignal | undefined
+    const { metrics, deadline, run } = electWith(
+      ({ onEvent }, elected) => {
+        elected.deadline.open({ monotonicMs: 60_000, wallMs: elected.clock.now() + 60_000 })
+        onEvent({ type: 'leading' })
+        onEvent({ type: 'slow-path' })
+        return failing.promise
+      },
+      {
+        lead: (signal) => {
+          working = signal
+          return new Promise((resolve) => {
+            signal.addEventListener('abort', () => {
+              resolve()
+            })
+          })
+        },
+      },
+    )
+    failing.reject(new Error('the thread is gone'))
+    await expect(run).rejects.toThrow('the thread is gone')
+    expect(working?.reason).toMatchObject({ message: 'the thread is gone' })
+    expect(deadline.isOpen).toBe(false)
+    expect(metrics.render()).toContain('leader_election_master_status{name="it"} 0\n')
+    expect(metrics.render()).toContain('leader_election_slowpath_total{name="it"} 1\n')
+  })
+
+  test('waits between campaigns that did not lead, and campaigns again at once after a lost term', async () => {
+    const at: number[] = []
+    const { clock, stopping, run } = electWith(
+      async ({ onEvent }, elected) => {
+        at.push(elected.clock.monotonic())
+        await Promise.resolve()
+        if (at.length !== 2) return { reason: 'stopped' }
+        onEvent({ type: 'leading' })
+        return { reason: 'lost', message: 'it expired' }
+      },
+      { lead: () => Promise.resolve() },
+    )
+    await clock.advance(5000)
+    expect(at).toEqual([0, 2000, 2000, 4000])
+    expect(getEventListeners(stopping.signal, 'abort').length).toBeLessThanOrEqual(2)
+    stopping.abort()
+    await run
+  })
+
+  test('the failure of the work is not an unhandled rejection while the lease is released', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    const release = deferred<void>()
+    const { clock, run } = electWith(
+      async ({ onEvent }) => {
+        onEvent({ type: 'leading' })
+        await release.promise
+        return { reason: 'stopped' }
+      },
+      { lead: () => Promise.reject(new Error('the work failed')) },
+    )
+    await clock.advance(1000)
+    release.resolve()
+    await expect(run).rejects.toThrow('the work failed')
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
   })
 })

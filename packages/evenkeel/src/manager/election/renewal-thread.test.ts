@@ -143,6 +143,7 @@ describe('renewalThread', () => {
   test('says so when the thread cannot be started, and loses the lease when it dies', async () => {
     const failing = lead({ startWorker: () => new Worker('throw new Error("no such file")', { eval: true }) })
     await expect(failing).rejects.toThrow(RenewalThreadError)
+    await expect(failing).rejects.toThrow('cannot start the lease renewal thread: no such file')
     let worker: Worker | undefined
     const { end, deadline } = await lead({ startWorker: (entry, data) => (worker = startFromSource(entry, data)) })
     expect(deadline.isOpen).toBe(true)
@@ -150,6 +151,16 @@ describe('renewalThread', () => {
     expect(await end).toMatchObject({ reason: 'lost' })
     expect(deadline.isOpen).toBe(false)
   })
+})
+
+test('renewalThread ends a thread that stays after the end of its campaign', async () => {
+  const code = `const { parentPort } = require('node:worker_threads')
+    parentPort.on('message', () => parentPort.postMessage({ type: 'end', end: { reason: 'stopped' } }))
+    parentPort.postMessage({ type: 'ready' })`
+  let worker: Worker | undefined
+  const { end } = await lead({ startWorker: () => (worker = new Worker(code, { eval: true })) })
+  expect(await end).toEqual({ reason: 'stopped' })
+  expect(worker?.threadId).toBe(-1)
 })
 
 describe('preferThread', () => {

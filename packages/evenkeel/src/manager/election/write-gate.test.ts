@@ -160,3 +160,57 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   await Promise.resolve()
   yield Uint8Array.of(1)
 }
+
+test('LeaseDeadline is open to the last millisecond', async () => {
+  const clock = new SimulatedClock()
+  const deadline = new LeaseDeadline({ clock })
+  deadline.open({ monotonicMs: 12_000, wallMs: clock.now() + 12_000 })
+  await clock.advance(11_999)
+  expect([deadline.isOpen, deadline.leftMs]).toEqual([true, 1])
+  await clock.advance(1)
+  expect([deadline.isOpen, deadline.leftMs]).toEqual([false, 0])
+})
+
+test('isLeaseNotVerified knows the error by its brand, whatever else was thrown', () => {
+  const request = { method: 'POST', target: '/api/v1/namespaces/a/pods?x=1' }
+  const refused = new LeaseNotVerifiedError(request)
+  expect([refused, new Error('no'), {}, null, undefined, 'no'].map(isLeaseNotVerified)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
+  expect(refused.message).toBe(
+    'lease not verified: POST /api/v1/namespaces/a/pods was not sent, because another replica may be the leader',
+  )
+  expect(new LeaseNotVerifiedError(request, { mayHaveHappened: true }).message).toContain(
+    'may or may not have happened',
+  )
+})
+
+test('gateWrites asks the beforeSend of the request as well', async () => {
+  const clock = new SimulatedClock()
+  const deadline = new LeaseDeadline({ clock })
+  deadline.open({ monotonicMs: 12_000, wallMs: clock.now() + 12_000 })
+  let asked = 0
+  const gated = gateWrites(
+    ({ beforeSend }) => {
+      beforeSend?.()
+      return Promise.resolve({ status: 200, headers: {} })
+    },
+    deadline,
+    { clock },
+  )
+  const answer = await gated({
+    method: 'POST',
+    target: '/api/v1/namespaces/a/pods',
+    headers: {},
+    signal: new AbortController().signal,
+    beforeSend: () => {
+      asked++
+    },
+  })
+  expect([answer.status, asked]).toEqual([200, 1])
+})

@@ -78,3 +78,18 @@ test('isSame knows what the server made of an apply, until that or the wish chan
   memory.note(child({ cpu: '1000m', list: [1] }), wanted)
   expect(memory.isSame(stored, wanted)).toBe(false)
 })
+
+test('AppliedCache knows what the server made of 20 000 children, and forgets the oldest', () => {
+  const cache = new AppliedCache()
+  const [desired, stored] = [{ a: 1 }, { a: 2 }]
+  const of = (index: number, spec: object): KubeObject => child(spec, { uid: `u${index}` })
+  for (let index = 0; index < 20_000; index++) cache.note(of(index, stored), of(index, desired))
+  expect(cache.isSame(of(0, stored), of(0, desired))).toBe(true)
+  expect(cache.isSame(of(0, { a: 3 }), of(0, desired))).toBe(false)
+  cache.note(of(20_000, stored), of(20_000, desired))
+  expect([0, 1, 20_000].map((index) => cache.isSame(of(index, stored), of(index, desired)))).toEqual([
+    false,
+    true,
+    true,
+  ])
+})

@@ -89,3 +89,11 @@ describe('dependsOn', () => {
     )
   })
 })
+
+test('dependsOn brings the kind of its grants where they are ours, and the kinds of usages', () => {
+  const kinds = (options: object): unknown[] => (dependsOn(App, none, options).kinds ?? []).map(({ kind }) => kind)
+  expect(kinds({})).toEqual([])
+  expect(kinds({ crossNamespace: 'granted' })).toEqual(['ReferenceGrant'])
+  expect(kinds({ crossNamespace: 'granted', grants: GatewayReferenceGrant })).toEqual([])
+  expect(kinds({ protect: 'whileInUse' })).toEqual(['Usage', 'ClusterUsage'])
+})

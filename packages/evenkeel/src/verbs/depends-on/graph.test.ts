@@ -56,3 +56,23 @@ test('a part that has left the graph needs nothing any more', () => {
   leave()
   expect(cycleThrough(cache, node('a'), place('b'))).toBeUndefined()
 })
+
+test('graphOf shares the graph of a cache, and a part that was removed is gone', () => {
+  const cache = {} as ObjectCache
+  expect(graphOf(cache)).toBe(graphOf(cache))
+  const remove = graphOf(cache).add({ kind, find: ({ name }) => node(name), needs: () => [place('b')] })
+  expect(graphOf(cache).path(place('a'), place('b'))).toEqual([place('a'), place('b')])
+  remove()
+  expect(graphOf(cache).path(place('a'), place('b'))).toBeUndefined()
+})
+
+test('a path is looked for over 10 000 objects, and not further', () => {
+  const cache = {} as ObjectCache
+  graphOf(cache).add({
+    kind,
+    find: ({ name }) => node(name),
+    needs: ({ metadata: { name = '' } }) => [place(String(Number(name) + 1))],
+  })
+  expect(graphOf(cache).path(place('0'), place('9999'))).toHaveLength(10_000)
+  expect(graphOf(cache).path(place('0'), place('10000'))).toBeUndefined()
+})

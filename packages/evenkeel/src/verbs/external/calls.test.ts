@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock } from '#base'
-import { CircuitBreaker, DriverCalls, RateLimiter } from './calls.ts'
+import { callsOf, CircuitBreaker, DriverCalls, RateLimiter } from './calls.ts'
 import { ExternalError, isProviderUnavailable } from './driver.ts'
 
 const signal = new AbortController().signal
@@ -144,4 +144,43 @@ test('DriverCalls.collect takes all pages, refuses too many, and closes the stre
     'shapes: list returned more than 3 resources',
   )
   expect(isClosed).toBe(true)
+})
+
+test('callsOf shares the calls of a driver, and of no other', () => {
+  const driver = { name: 'shapes', capabilities: {} } as never
+  expect(callsOf(driver)).toBe(callsOf(driver))
+  expect(callsOf({ name: 'shapes', capabilities: {} } as never)).not.toBe(callsOf(driver))
+})
+
+test('RateLimiter has a burst of one second of calls, at least one, by default', async () => {
+  const taken = async (options: ConstructorParameters<typeof RateLimiter>[0]): Promise<number> => {
+    const [clock, limiter] = [new SimulatedClock(), new RateLimiter(options)]
+    let count = 0
+    for (let call = 0; call < 10; call++)
+      void limiter.take({ clock, signal }).then(() => {
+        count++
+      })
+    await clock.advance(0)
+    return count
+  }
+  expect([await taken({ callsPerSecond: 3 }), await taken({ callsPerSecond: 0.5 }), await taken(undefined)]).toEqual([
+    3, 1, 10,
+  ])
+  expect(() => new RateLimiter({ callsPerSecond: 0 })).toThrow('callsPerSecond must be above 0')
+  expect(() => new RateLimiter({ callsPerSecond: 1, burst: 0.5 })).toThrow('burst at least 1, got 1 and 0.5')
+})
+
+test('DriverCalls makes no call for a run that was aborted', async () => {
+  const clock = new SimulatedClock()
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} as never })
+  let made = 0
+  const aborted = AbortSignal.abort(new Error('enough'))
+  const context = { signal: aborted, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
+  await expect(
+    calls.make(context as never, () => {
+      made++
+      return Promise.resolve()
+    }),
+  ).rejects.toThrow('enough')
+  expect(made).toBe(0)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { annotationPrefix, basePolicy, driftOf, PolicyError, policyFor } from './policy.ts'
+import { annotationPrefix, basePolicy, driftOf, PolicyError, policyFor, settingsOf } from './policy.ts'
 
 function annotated(annotations: Record<string, string>): {
   apiVersion: string
@@ -118,4 +118,43 @@ test('driftOf: a state never differs from itself', () => {
       expect(driftOf(value, structuredClone(value), { driver, policy: basePolicy() }).revert).toEqual([])
     }),
   )
+})
+
+test('settingsOf has its defaults, and checks its options to the limit', () => {
+  expect(settingsOf({ instance: 'here' } as never)).toMatchObject({
+    callTimeoutMs: 20_000,
+    maxAgeMs: 3_600_000,
+    missingPercentMax: 50,
+    manual: false,
+    track: false,
+  })
+  const refused: readonly (readonly [object, string])[] = [
+    [{ instance: 'Here' }, 'instance must be at most 20 lower-case letters'],
+    [{ callTimeoutMs: 0 }, 'callTimeoutMs must be above 0, got 0'],
+    [{ callTimeoutMs: Infinity }, 'callTimeoutMs must be above 0, got Infinity'],
+    [{ missingPercentMax: -1 }, 'missingPercentMax must be from 0 to 100, got -1'],
+    [{ missingPercentMax: 100.5 }, 'missingPercentMax must be from 0 to 100, got 100.5'],
+    [{ use: 'exclusive' }, "use: 'exclusive' needs a scope"],
+    [{ use: 'exclusive', scope: '' }, "use: 'exclusive' needs a scope"],
+    [{ scope: 'x' }, "scope is for use: 'exclusive' only"],
+    [{ secret: '' }, 'secret must not be empty'],
+    [{ maxAgeMs: 1 }, 'maxAgeMs must be at least pollIntervalMs'],
+  ]
+  for (const [options, message] of refused)
+    expect(() => settingsOf({ instance: 'here', ...options } as never)).toThrow(message)
+  const allowed: readonly object[] = [{ missingPercentMax: 0 }, { missingPercentMax: 100 }, { callTimeoutMs: 0.5 }]
+  for (const options of allowed) expect(() => settingsOf({ instance: 'here', ...options } as never)).not.toThrow()
+})
+
+test('driftOf compares fields to a depth of 32, and what is deeper as a whole', () => {
+  const nested = (depth: number, value: number): object =>
+    depth === 0 ? { a: value, b: 1 } : { x: nested(depth - 1, value) }
+  const driver = {}
+  const policy = { drift: 'report', driftPaths: {} } as const
+  const paths = (depth: number): readonly string[] =>
+    driftOf(nested(depth, 1), nested(depth, 2), { driver, policy }).report
+  const path = (depth: number): string => Array.from({ length: depth }, () => 'x').join('.')
+  expect(paths(2)).toEqual(['x.x.a'])
+  expect(paths(31)).toEqual([`${path(31)}.a`])
+  expect(paths(32)).toEqual([path(32)])
 })

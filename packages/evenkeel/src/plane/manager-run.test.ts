@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { GraceExceededError, Manager } from '#manager'
+import { Note, World } from './world.fixture.ts'
+
+describe('one run of a Manager', () => {
+  test('a runnable of the leader gets the client that refuses writes without the lease, others the ordinary one', async () => {
+    const world = await World.start()
+    const manager = world.manager({ leaderElection: {} })
+    const clients: Record<string, unknown> = {}
+    for (const needsLeader of [true, false])
+      manager.add(
+        (_, { client }) => {
+          clients[String(needsLeader)] = client
+          return Promise.resolve()
+        },
+        { needsLeader },
+      )
+    const running = world.run(manager)
+    await world.until(() => clients['true'] !== undefined)
+    expect(clients['true']).toBe(manager.leaderClient)
+    expect(clients['false']).toBe(manager.client)
+    expect(manager.leaderClient).not.toBe(manager.client)
+    await running.stop()
+  })
+
+  test('runnables that do not stop are named by their own name, or by their number', async () => {
+    const world = await World.start()
+    const manager = world.manager({ gracePeriodMs: 1000 })
+    const hang = (): Promise<void> => new Promise(() => undefined)
+    const options = { needsLeader: false }
+    manager.add(() => hang(), options)
+    manager.add(hang, options)
+    manager.add({ name: 'mine', run: hang }, options)
+    manager.add({ run: hang }, options)
+    manager.add(hang, { ...options, name: 'given' })
+    const running = world.run(manager)
+    await world.clock.advance(100)
+    await running.stop()
+    expect(running.end?.error).toBeInstanceOf(GraceExceededError)
+    expect((running.end?.error as GraceExceededError).tasks).toEqual([
+      'runnable 1',
+      'hang',
+      'mine',
+      'runnable 4',
+      'given',
+    ])
+  })
+
+  test('the first term reconciles each object once; what a leader before did is not known in a later one', async () => {
+    const world = await World.start()
+    await world.write('a', 'one')
+    const manager = world.manager({ leaderElection: {} })
+    const notes: unknown[] = []
+    manager.addController({
+      for: Note,
+      reconcile: (_, { causes }) => {
+        notes.push(causes.map(({ type, note }) => note ?? type))
+      },
+    })
+    const running = world.run(manager)
+    await world.until(() => manager.isLeading)
+    await world.clock.advance(1000)
+    expect(notes).toEqual([['add']])
+    expect(manager.ledger.entries().map(({ key }) => key)).toEqual(['default/test.dev/Note/default/a'])
+    await running.stop()
+  })
+
+  test('the election starts after ten seconds with caches that did not sync, and a stop in between is no warning', async () => {
+    const message = 'caches did not sync in time: starting leader election anyway'
+    const world = await World.start()
+    const standing = (): Manager => {
+      const manager = world.manager({ leaderElection: {} })
+      manager.addController({ for: Note, reconcile: () => undefined })
+      return manager
+    }
+    world.between = (request, next) =>
+      request.target.includes('/notes') ? new Promise(() => undefined) : next(request)
+    const stopped = world.run(standing())
+    await world.clock.advance(5000)
+    stopped.abort()
+    await world.clock.advance(60_000)
+    expect(world.said(message)).toBe(false)
+    const manager = standing()
+    const running = world.run(manager)
+    await world.clock.advance(9000)
+    expect([world.said(message), world.calls.some((call) => call.includes('leases'))]).toEqual([false, false])
+    await world.until(() => manager.isLeading)
+    expect(world.said(message)).toBe(true)
+    running.abort()
+    await world.clock.advance(60_000)
+  })
+
+  test('closes the connection at its end, and keeps no timer of a key that waits', async () => {
+    const world = await World.start()
+    let closed = 0
+    class Closing extends Manager {
+      override async close(): Promise<void> {
+        closed++
+        await super.close()
+      }
+    }
+    const { clock, log, transport } = world
+    const manager = new Closing({ name: 'it', transport, clock, log, watchdog: false })
+    let runs = 0
+    manager.addController({
+      for: Note,
+      reconcile: () => {
+        runs++
+        return { afterMs: 1_000_000 }
+      },
+    })
+    await world.write('a', 'one')
+    const before = clock.pending
+    const running = world.run(manager)
+    await world.until(() => runs > 0)
+    expect(closed).toBe(0)
+    await running.stop()
+    expect(closed).toBe(1)
+    expect(clock.pending).toBeLessThanOrEqual(before)
+  })
+})
