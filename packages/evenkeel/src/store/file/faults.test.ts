@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SeededRandom } from '#base'
 import { isStoreError, type CommitResult } from '../store.ts'
 import { openOnDisk, type FileStore } from './file-store.ts'
 import { diskError, SimulatedDisk, type DiskCall } from './simulated-disk.ts'
@@ -76,6 +77,28 @@ for (const code of ['ENOSPC', 'EIO', 'EROFS']) {
     }
   })
 }
+
+test('a power cut before or after any disk call loses no acknowledged commit', async () => {
+  const random = new SeededRandom('power')
+  const known: Known = { acked: new Map(), unknown: new Set() }
+  const cuts: { note: string; acked: Map<string, number>; files: Map<string, Buffer> }[] = []
+  const cut = (when: string, { operation, name }: DiskCall): void => {
+    const note = `${when} call ${cuts.length}, ${operation} ${name}`
+    for (let round = 0; round < 10; round++) cuts.push({ note, acked: new Map(known.acked), files: disk.cut(random) })
+  }
+  const disk: SimulatedDisk = new SimulatedDisk({
+    before: (call) => {
+      cut('before', call)
+    },
+    after: (call) => {
+      cut('after', call)
+    },
+  })
+  await live(disk, known)
+  expect([...known.acked.keys()]).toEqual(['/a', '/b', '/c', '/d'])
+  const unknown = new Set(known.acked.keys())
+  for (const { note, acked, files } of cuts) await verify(new SimulatedDisk({}, files), { acked, unknown }, note)
+})
 
 test('a failed sync is final: the write is not acknowledged, later writes are refused, reads still work', async () => {
   let failing = false

@@ -178,6 +178,44 @@ test('leases survive a restart with their remaining time, and a crash with their
   expect(await run(countOf(store))).toBe(0)
 })
 
+test('leases survive the compaction of the log: their keys go when they expire', async () => {
+  const clock = new SimulatedClock()
+  const disk = new SimulatedDisk()
+  const run = async <T>(work: Promise<T>): Promise<T> => {
+    await clock.advance(1)
+    return work
+  }
+  let store = await run(openOnDisk(disk, { clock, random: new SeededRandom(1), reserveBytes: 0 }))
+  const lease = await run(store.grant(10_000))
+  await run(store.commit({ key: '/leased', value: bytes('x'), expect: 0, lease: lease.id }))
+  expect(await run(store.compactLog())).toBe(true)
+  await run(store.close())
+  store = await run(openOnDisk(disk, { clock, reserveBytes: 0 }))
+  expect(await run(store.get('/leased'))).toMatchObject({ entry: { lease: lease.id } })
+  expect(await run(store.renew(lease.id))).toBe(true)
+  await clock.advance(9_000)
+  expect(await run(countOf(store))).toBe(1)
+  await clock.advance(1_100)
+  expect(await run(countOf(store))).toBe(0)
+})
+
+test('a store of many megabytes is read back from its log and from its snapshot', async () => {
+  const disk = new SimulatedDisk()
+  const open = (): ReturnType<typeof openOnDisk> => openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  let store = await open()
+  for (let number = 0; number < 40; number++)
+    await put(store, [`/k/${number}`, String(number % 10).repeat(300_000 + number)])
+  const hash = await store.hash('')
+  await store.close()
+  store = await open()
+  expect(await store.hash('')).toEqual(hash)
+  expect(await store.compactLog()).toBe(true)
+  await store.close()
+  store = await open()
+  expect(await store.hash('')).toEqual(hash)
+  await store.close()
+})
+
 test('a backup taken under load restores into a new folder, with revisions far above those of the backup', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
   for (let number = 0; number < 500; number++) await put(store, [`/k/${number}`, `value ${number}`])
@@ -208,6 +246,9 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
   )
   expect(fs.readFileSync(backup)).toEqual(before)
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(/is in use by another process/)
+  await expect(saveBackup(store, path.join(backup, 'below-a-file.ek'))).rejects.toThrow(
+    /cannot write backup .*below-a-file\.ek: ENOTDIR: not a directory/,
+  )
   await store.close()
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(
     /is not empty .*: restore into a new folder/,
