@@ -313,3 +313,92 @@ test('all commits of a turn share one write and one sync', async () => {
   await Promise.all(Array.from({ length: 64 }, (_, number) => put(store, [`/k/${number}`, 'x'])))
   expect(calls).toEqual(['write', 'sync'])
 })
+
+test('every file that a store opens is closed, also the old log and the snapshot of a compaction', async () => {
+  const open = new Set<string>()
+  const disk = new SimulatedDisk({
+    after: ({ operation, name }) => {
+      if (operation === 'open') open.add(name)
+      else if (operation === 'close') open.delete(name)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 1_000 })
+  await put(store, ['/a', 'one'])
+  await store.compactLog()
+  await settle()
+  expect([...open], 'only the current log').toEqual(['log-00000002.ek'])
+  await store.close()
+  expect([...open]).toEqual([])
+})
+
+test('a snapshot is written in pieces and synced every megabyte, so that commits wait for little', async () => {
+  const lengthOf = (): number => disk.contents().get('snapshot-00000002.tmp')?.length ?? 0
+  let [length, synced, pieceMax, unsyncedMax] = [0, 0, 0, 0]
+  const disk: SimulatedDisk = new SimulatedDisk({
+    after: ({ operation, name }) => {
+      if (!name.endsWith('.tmp')) return
+      if (operation === 'sync') synced = length
+      if (operation !== 'write') return
+      const before = length
+      length = lengthOf()
+      pieceMax = Math.max(pieceMax, length - before)
+      unsyncedMax = Math.max(unsyncedMax, length - synced)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  for (let number = 0; number < 1_200; number++) await put(store, [`/k/${number}`, 'x'.repeat(5_000)])
+  expect(await store.compactLog()).toBe(true)
+  expect(length).toBeGreaterThan(6_000_000)
+  expect(pieceMax).toBeLessThan(4 * 1024 * 1024)
+  expect(unsyncedMax).toBeLessThan(4 * 1024 * 1024)
+  await store.close()
+})
+
+test('many large commits of one turn are written as several frames, which can all be read', async () => {
+  const calls: string[] = []
+  const disk = new SimulatedDisk({
+    before: ({ operation }) => {
+      calls.push(operation)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await settle()
+  calls.length = 0
+  await Promise.all(Array.from({ length: 40 }, (_, number) => put(store, [`/k/${number}`, 'x'.repeat(300_000)])))
+  expect(calls.filter((operation) => operation === 'write').length).toBe(3)
+  const again = await openOnDisk(new SimulatedDisk({}, disk.contents()), { clock: new StillClock(), reserveBytes: 0 })
+  expect(await countOf(again)).toBe(40)
+})
+
+test('the torn end of a log is cut off by the next start', async () => {
+  const disk = new SimulatedDisk()
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await put(store, ['/a', 'one'])
+  const files = disk.contents()
+  const whole = files.get('log-00000001.ek') ?? Buffer.alloc(0)
+  const torn = new SimulatedDisk({}, files.set('log-00000001.ek', Buffer.concat([whole, Buffer.alloc(100, 7)])))
+  const again = await openOnDisk(torn, { clock: new StillClock(), reserveBytes: 0 })
+  expect(await textAt(again, '/a')).toBe('one')
+  expect(torn.contents().get('log-00000001.ek')).toEqual(whole)
+})
+
+test('the reserve has 4 MiB, is kept over a restart without a timer, and is not made with reserveBytes 0', async () => {
+  const disk = new SimulatedDisk()
+  const first = await openOnDisk(disk, { clock: new StillClock() })
+  await settle()
+  await first.close()
+  expect(disk.contents().get('reserve')?.length).toBe(4 * 1024 * 1024)
+  const clock = new SimulatedClock()
+  const opening = openOnDisk(disk, { clock })
+  await clock.advance(1)
+  const again = await opening
+  await settle()
+  expect(clock.pending).toBe(0)
+  const closing = again.close()
+  await clock.advance(1)
+  await closing
+  const without = new SimulatedDisk()
+  await openOnDisk(without, { clock: new StillClock(), reserveBytes: 0 })
+  await settle()
+  expect([...without.contents().keys()]).toEqual(['log-00000001.ek'])
+})

@@ -72,6 +72,13 @@ test('lockFolder works in a folder whose path exceeds the limit of socket paths'
   await taken.release()
 })
 
+test('lockFolder is not disturbed by an owner that leaves between two looks at the folder', async () => {
+  vi.spyOn(fs.promises, 'readdir').mockResolvedValue(['owner.3.sock'] as never)
+  const taken = await lock('1')
+  expect(fs.readdirSync(folder)).toEqual(['owner.4.sock'])
+  await taken.release()
+})
+
 test('an owner with a blocked event loop keeps the lock', async () => {
   const script = `
     const server = require('node:net').createServer().listen(${JSON.stringify(path.join(folder, 'owner.1.sock'))}, () => {
