@@ -90,7 +90,7 @@ function choose(sites: readonly Site[], sample: number): Mutant[] {
   for (const { site } of shuffled) {
     if (chosen.length === sample) break
     const line = `${site.file}:${site.line}`
-    if (lines.has(line) || chosen.some((other) => overlap(site, other))) continue
+    if (site.mutated === site.original || lines.has(line) || chosen.some((other) => overlap(site, other))) continue
     lines.add(line)
     chosen.push({ ...site, id: chosen.length })
   }

@@ -34,6 +34,8 @@ Object.assign(globalThis, {
 class MutantRunner extends TestRunner {
   readonly #byTest = phase === 'judge' ? reachedByTest() : new Map<string, Reached>()
   readonly #pending = new Map<string, number[]>()
+  /** Pairs of a mutant and a test that were judged before a hang; nothing is judged twice. */
+  readonly #judged = new Set(lines('judged'))
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test)
@@ -43,7 +45,8 @@ class MutantRunner extends TestRunner {
       return
     }
     const noticed = readIds('noticed')
-    const ids = (this.#byTest.get(nameOf(test))?.ids ?? []).filter((id) => !noticed.has(id))
+    const isOpen = (id: number): boolean => !noticed.has(id) && !this.#judged.has(`${id} ${nameOf(test)}`)
+    const ids = (this.#byTest.get(nameOf(test))?.ids ?? []).filter(isOpen)
     if (ids.length === 0) test.mode = 'skip'
     this.#pending.set(nameOf(test), ids)
     test.repeats = Math.max(0, ids.length - 1)
@@ -74,6 +77,7 @@ class MutantRunner extends TestRunner {
     if (phase === 'reach' && isSecond && !hasFailed)
       append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
     if (active !== -1 && hasFailed) appendFileSync(join(folder, 'noticed'), `${active}\n`)
+    if (active !== -1) appendFileSync(join(folder, 'judged'), `${active} ${nameOf(test)}\n`)
     active = -1
     // A failure would count for the runs with other mutants as well.
     if (phase === 'judge' && hasFailed && test.result) {
