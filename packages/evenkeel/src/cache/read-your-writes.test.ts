@@ -328,3 +328,25 @@ test('the answer to a delete of one object does not hide the next one of its nam
   setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
   expect(shown(setup)).toBe('51')
 })
+
+test('a write that the watch has already delivered ends the wait for our delete of the object', async () => {
+  const setup = await withObject('48')
+  setup.informer.noteDelete({ namespace: 'a', name: 'one' })
+  expect([shown(setup), setup.informer.pendingWriteCount]).toEqual([undefined, 1])
+  setup.informer.noteWrite(widget('48'))
+  expect([shown(setup), setup.informer.pendingWriteCount]).toEqual(['48', 0])
+})
+
+test('a late answer to our delete is no pending write if the watch has delivered it, for the latest thousand objects', async () => {
+  const setup = await setUpInformer()
+  const name = (index: number): { name: string; uid: string } => ({ name: `n${index}`, uid: `uid-n${index}` })
+  for (let index = 0; index < 1_025; index++) {
+    send(setup.server, 'ADDED', widget(String(100 + 2 * index), name(index)))
+    send(setup.server, 'DELETED', widget(String(101 + 2 * index), name(index)))
+  }
+  await setup.clock.advance(0)
+  for (const index of [1, 500, 1_024]) setup.informer.noteDelete({ namespace: 'a', ...name(index) })
+  expect(setup.informer.pendingWriteCount).toBe(0)
+  setup.informer.noteDelete({ namespace: 'a', ...name(0) })
+  expect(setup.informer.pendingWriteCount).toBe(1)
+})

@@ -43,6 +43,27 @@ test('EtcdConnection pings a silent server again and again while a call waits, a
   })
   stop.abort(new Error('enough'))
   expect(await call).toMatchObject({ message: 'enough' })
+  await eventually('no timer is left', () => clock.pending === 0)
+})
+
+test('EtcdConnection names the endpoint and the cause when it cannot connect', async () => {
+  const timeouts = { connectMs: 1_000, requestMs: 1, pingMs, pingTimeoutMs: 1 }
+  const opening = EtcdConnection.open('http://127.0.0.1:1', { clock: new SimulatedClock(), tls: {}, ...timeouts })
+  await expect(opening).rejects.toMatchObject({
+    message: 'cannot connect to http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1',
+    code: 'Unavailable',
+    isUncertain: false,
+    cause: { code: 'ECONNREFUSED' },
+  })
+})
+
+test('EtcdConnection ends a stream with the reason of its signal', async () => {
+  const { connection: own } = await open(new SimulatedClock())
+  const stop = new AbortController()
+  const messages = own.stream(methods.watch, new ProtobufWriter(), { signal: stop.signal })[Symbol.asyncIterator]()
+  const next = messages.next()
+  stop.abort(new Error('enough'))
+  await expect(next).rejects.toThrow('enough')
 })
 
 test('EtcdConnection is gone when a ping is not answered in time', async () => {
