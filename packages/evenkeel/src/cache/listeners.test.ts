@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest'
 import { deferred } from '#base'
+import { CacheEvent } from './event.ts'
+import type { Widget } from './fake-server.fixture.ts'
 import { setUpInformer } from './informer.fixture.ts'
-import { JoinedSubscription } from './listeners.ts'
+import { Item } from './items.ts'
+import { JoinedSubscription, Listener } from './listeners.ts'
+import { OwnWrites } from './own-writes.ts'
+
+const context = { cluster: 'default', group: 'test.dev', kind: 'Widget', ownWrites: new OwnWrites() }
+const eventOf = (resourceVersion: string): CacheEvent<Widget> =>
+  new CacheEvent(context, {
+    type: 'update',
+    item: Item.ofObject({ apiVersion: 'test.dev/v1', kind: 'Widget', metadata: { name: 'one', resourceVersion } }),
+  })
 
 test('JoinedSubscription adds up what waits, is synced when all are, and removes all', async () => {
   const setups = [await setUpInformer(), await setUpInformer()]
@@ -35,4 +46,26 @@ test('JoinedSubscription adds up what waits, is synced when all are, and removes
   first.server.put('five')
   await first.clock.advance(0)
   expect(calls).toBe(4)
+})
+
+test('Listener calls an idle handler at once, and not at all after it was stopped', async () => {
+  const { clock } = await setUpInformer()
+  const called: string[] = []
+  const listener = new Listener<Widget>({
+    handler: ({ resourceVersion }) => {
+      called.push(resourceVersion)
+    },
+    clock,
+    onError: () => undefined,
+    skipOwn: false,
+  })
+  listener.offer(eventOf('5'))
+  expect(called).toEqual(['5'])
+  listener.offer(eventOf('6'), { later: true })
+  expect([called.length, listener.backlog]).toEqual([1, 1])
+  await listener.stop()
+  listener.offer(eventOf('7'))
+  listener.offer(eventOf('8'), { later: true })
+  await clock.advance(0)
+  expect([called, listener.backlog]).toEqual([['5'], 0])
 })
