@@ -152,13 +152,18 @@ function readText(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
+function lineOf({ file, line }: Site): string {
+  return readText(join(root, file)).split('\n')[line - 1] ?? ''
+}
+
 function report(mutants: readonly Mutant[], folder: string): void {
   const lines = (name: string): string[] => readText(join(folder, name)).split('\n').filter(Boolean)
   const noticed = new Set(lines('noticed').map(Number))
   const reached = new Set(lines('reached').flatMap((line) => (JSON.parse(line) as { ids: number[] }).ids))
   const isEquivalent = (one: Mutant): boolean =>
     equivalents.some(
-      ({ file, original, mutated }) => one.file.endsWith(file) && one.original === original && one.mutated === mutated,
+      ({ file, original, mutated, on = '' }) =>
+        one.file.endsWith(file) && one.original === original && one.mutated === mutated && lineOf(one).includes(on),
     )
   const judged = mutants.filter((one) => noticed.has(one.id) || !isEquivalent(one))
   const survivors = judged.filter(({ id }) => !noticed.has(id))

@@ -34,6 +34,8 @@ Object.assign(globalThis, {
 class MutantRunner extends TestRunner {
   readonly #byTest = phase === 'judge' ? reachedByTest() : new Map<string, Reached>()
   readonly #pending = new Map<string, number[]>()
+  /** The duration of the first run of a test: the second one may wait forever for what the first one has changed. */
+  readonly #firstMs = new Map<string, number>()
   /** Pairs of a mutant and a test that were judged before a hang; nothing is judged twice. */
   readonly #judged = new Set(lines('judged'))
 
@@ -66,14 +68,16 @@ class MutantRunner extends TestRunner {
 
   async runTask(test: Test): Promise<void> {
     const body = TestRunner.getTestFn(test)
-    if (phase === 'reach') await body()
-    else if (active !== -1) await withinTime(patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0), body)
+    const knownMs = phase === 'reach' ? this.#firstMs.get(nameOf(test)) : (this.#byTest.get(nameOf(test))?.ms ?? 0)
+    if (knownMs === undefined) await body()
+    else if (phase === 'reach' || active !== -1) await withinTime(patienceMs + 10 * knownMs, body)
   }
 
   /** After the hooks of one run. A hook that fails has noticed as well. */
   onAfterRetryTask(test: Test): void {
     const hasFailed = test.result?.state === 'fail'
     const isSecond = (test.result?.repeatCount ?? 0) > 0
+    if (phase === 'reach' && !isSecond) this.#firstMs.set(nameOf(test), performance.now() - startMs)
     if (phase === 'reach' && isSecond && !hasFailed)
       append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
     if (active !== -1 && hasFailed) appendFileSync(join(folder, 'noticed'), `${active}\n`)
