@@ -13,6 +13,31 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
+    file: 'api/apply/track-update.ts',
+    original: 'updaters.length <= updatersMax',
+    mutated: 'updaters.length < updatersMax',
+    because: 'With exactly as many entries as allowed there is no excess, and nothing is merged.',
+  },
+  {
+    file: 'api/apply/update-cache.ts',
+    original: '0',
+    mutated: '(0 + 1)',
+    on: 'reduce((paths',
+    because: 'The limit up to which updates are cached; an update that is not cached has the same result.',
+  },
+  {
+    file: 'api/patterns.ts',
+    original: 'compiled.set(pattern, made)',
+    mutated: 'undefined',
+    because: 'A cache: without it the pattern is compiled again.',
+  },
+  {
+    file: 'api/schema/address-formats.ts',
+    original: 'end >= 0',
+    mutated: 'end > 0',
+    because: 'The text begins with `[`, so a `]` is never at position 0.',
+  },
+  {
     file: 'cache/items.ts',
     original: '0',
     mutated: '(0 + 1)',
