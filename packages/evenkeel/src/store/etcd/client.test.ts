@@ -208,6 +208,10 @@ describe('Client', () => {
         reason: 'Unusable',
         message: expect.stringContaining('cannot connect to http://127.0.0.1:1: connect ECONNREFUSED') as string,
       })
+      const reason = new Error('enough')
+      await expect(
+        openEtcdStore({ endpoints: ['http://127.0.0.1:1'], signal: AbortSignal.abort(reason) }),
+      ).rejects.toBe(reason)
       await nextTurn(new SystemClock())
       expect(unhandled).toEqual([])
     } finally {
