@@ -379,7 +379,7 @@ test('a delete of ours that the watch does not deliver is checked with the serve
   expect(shown(setup)).toBeDefined()
 })
 
-test('our delete is pending until a list of its version or a later one, if the server told its version', async () => {
+test('our delete is pending until a list of its version or a later one, if the server gave its version', async () => {
   const setup = await withObject('48')
   setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1', resourceVersion: '50' })
   setup.server.version = 49
