@@ -99,3 +99,14 @@ test('EtcdConnection fails a call with an uncertain outcome when its connection 
   expect(await call).toMatchObject({ name: 'RpcError', code: 'Unavailable', isUncertain: true })
   expect(await own.closed).toBeUndefined()
 })
+
+test('EtcdConnection leaves no timer after its last call', async () => {
+  const clock = new SimulatedClock()
+  const { connection: own } = await open(clock)
+  const stop = new AbortController()
+  const call = own.unary(methods.range, new ProtobufWriter(), { signal: stop.signal }).catch((error: unknown) => error)
+  expect(clock.pending).toBe(2)
+  stop.abort(new Error('enough'))
+  await call
+  await eventually('no timer is left', () => clock.pending === 0)
+})
