@@ -212,3 +212,8 @@ function thrownBy(action: () => unknown): unknown {
   }
   return undefined
 }
+
+test('isAlreadyOwned is false for anything else that can be thrown', () => {
+  for (const thrown of [null, undefined, 'text', 5, {}, new Error('another')])
+    expect(isAlreadyOwned(thrown)).toBe(false)
+})

@@ -97,6 +97,7 @@ test('ObjectCache refuses to read what has not been listed yet', () => {
     error = thrown
   }
   expect(isServiceUnavailable(error)).toBe(true)
+  expect(error).toMatchObject({ retryAfterMs: 1000 })
 })
 
 test('ObjectCache watches once for all who hold the same, and stops with the last', async () => {
@@ -426,4 +427,29 @@ test('ObjectCache gives our own client light signals: a signal of the platform f
   expect(watch.mock.calls.map(([, options]) => options?.signal instanceof AbortSignal)).not.toContain(true)
   stop.abort()
   await done
+})
+
+test('ObjectCache reads from informers without selectors where there are any, so that nothing is read twice', async () => {
+  for (const selection of [{ labelSelector: 'app=web' }, { fieldSelector: 'metadata.name=two' }]) {
+    const { cache, clock } = setUp()
+    cache.getInformer(Widget, selection)
+    cache.getInformer(Widget, { namespaces: ['a'] })
+    await clock.advance(0)
+    expect(namesOf(cache.list(Widget))).toEqual(['one'])
+  }
+})
+
+test('ObjectCache does not add a removed handler to a namespace that comes later', async () => {
+  const { cache, clock } = setUp()
+  const handle = cache.getInformer(Widget, { namespaces: ['a'] })
+  let calls = 0
+  const subscription = handle.addHandler(() => {
+    calls++
+  })
+  await clock.advance(0)
+  expect(calls).toBe(1)
+  await subscription.remove()
+  await handle.setNamespaces(['a', 'b'])
+  await clock.advance(0)
+  expect(calls).toBe(1)
 })

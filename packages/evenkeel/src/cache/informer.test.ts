@@ -350,3 +350,47 @@ test('Informer leaves no timer behind when it is stopped', async () => {
   await done
   expect(clock.pending).toBe(0)
 })
+
+test('Informer.waitForAnswer rejects when the informer is stopped before there was one', async () => {
+  const { informer, stop } = await setUpInformer({
+    prepare: (server) => {
+      server.failures.push(...Array.from({ length: 10 }, () => new Error('no answer')))
+    },
+  })
+  const waiting = informer.waitForAnswer()
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('the informer was stopped before the first list was complete')
+})
+
+test('Informer says when it has grown: after a list and after an addition, not after an update', async () => {
+  const grown: boolean[] = []
+  const { server, clock } = await setUpInformer({
+    onGrowth: ({ isList }) => {
+      grown.push(isList)
+    },
+  })
+  expect(grown).toEqual([true])
+  server.put('one')
+  await clock.advance(0)
+  server.put('one', { size: 2 })
+  await clock.advance(0)
+  expect(grown).toEqual([true, false])
+})
+
+test('Informer counts the memory of objects that a transform made, with all that is in them', async () => {
+  const { informer } = await setUpInformer({
+    transform: (object) => ({ ...object, spec: { tags: Array.from({ length: 100 }, () => 'x'.repeat(100)) } }),
+    prepare: (server) => {
+      server.put('one')
+    },
+  })
+  expect(informer.bytes).toBeGreaterThan(10_000)
+})
+
+test('Informer names its indexes when it is asked for one that it does not have', async () => {
+  const { informer } = await setUpInformer()
+  const list = (): unknown => informer.list({ index: { name: 'color', value: 'red' } })
+  expect(list).toThrow('no index "color": add it with addIndex first; existing indexes: none')
+  informer.addIndex('size', ({ spec }) => String(spec?.size))
+  expect(list).toThrow('existing indexes: "size"')
+})

@@ -3,7 +3,15 @@ import type { KubeObject } from '#api'
 import { LightAbortController, SimulatedClock } from '#base'
 import { Client } from '#client'
 import { FakeApi } from './fake-api.fixture.ts'
-import { clientListWatch, withSignals, type ListWatch, type StreamEvent } from './list-watch.ts'
+import { FakeServer, type Widget } from './fake-server.fixture.ts'
+import {
+  clientListWatch,
+  listAll,
+  withSignals,
+  type ListRequest,
+  type ListWatch,
+  type StreamEvent,
+} from './list-watch.ts'
 import { kindDecoder } from './transform.ts'
 
 const type = {
@@ -142,4 +150,20 @@ test("a list-watch and a transport of user code get the platform's own signals",
   await client.find(type, { namespace: 'x', name: 'a' }, { signal }).catch(() => undefined)
   expect(signals).toHaveLength(4)
   for (const one of signals) expect(one).toBeInstanceOf(AbortSignal)
+})
+
+test('listAll sends no limit with any page when the page size is 0, though the server gives pages', async () => {
+  const server = new FakeServer()
+  const requests: ListRequest[] = []
+  const pages = ['more', '']
+  const source: ListWatch<Widget> = {
+    watch: (request) => server.watch(request),
+    list: (request) => {
+      requests.push(request)
+      return Promise.resolve({ items: [], resourceVersion: '5', continue: pages.shift() ?? '' })
+    },
+  }
+  const { signal } = new AbortController()
+  await listAll(source, { resourceVersion: '', pageSize: 0, shape: (item) => item, signal })
+  expect(requests.map((request) => 'limit' in request)).toEqual([false, false])
 })

@@ -138,3 +138,14 @@ test('Blocks give back lines of which nothing was kept', () => {
   blocks.copyLines(bytes, 0)
   expect(isHeld()).toBe(false)
 })
+
+test('PackedRows find every name in a table that has grown, and a name whose hash is 0', () => {
+  const rows = new PackedRows(new PackedBlocks())
+  const names = ['pchsj9ga', ...Array.from({ length: 5_000 }, (_, index) => `web-${index}`)]
+  for (const [index, each] of names.entries()) {
+    const { bytes, place: span } = place(each, String(index))
+    rows.put(bytes, span)
+  }
+  for (const [index, each] of names.entries()) expect(rows.take(each), each).toMatchObject({ version: String(index) })
+  expect(rows.take('web-1')).toBeUndefined()
+})

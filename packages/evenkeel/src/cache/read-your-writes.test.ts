@@ -328,3 +328,66 @@ test('the answer to a delete of one object does not hide the next one of its nam
   setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
   expect(shown(setup)).toBe('51')
 })
+
+test('a write that the watch has already delivered ends the wait for our delete of the object', async () => {
+  const setup = await withObject('48')
+  setup.informer.noteDelete({ namespace: 'a', name: 'one' })
+  expect([shown(setup), setup.informer.pendingWriteCount]).toEqual([undefined, 1])
+  setup.informer.noteWrite(widget('48'))
+  expect([shown(setup), setup.informer.pendingWriteCount]).toEqual(['48', 0])
+})
+
+test('a late answer to our delete is no pending write if the watch has delivered it, for the latest thousand objects', async () => {
+  const setup = await setUpInformer()
+  const name = (index: number): { name: string; uid: string } => ({ name: `n${index}`, uid: `uid-n${index}` })
+  for (let index = 0; index < 1_025; index++) {
+    send(setup.server, 'ADDED', widget(String(100 + 2 * index), name(index)))
+    send(setup.server, 'DELETED', widget(String(101 + 2 * index), name(index)))
+  }
+  await setup.clock.advance(0)
+  for (const index of [1, 500, 1_024]) setup.informer.noteDelete({ namespace: 'a', ...name(index) })
+  setup.informer.noteDelete({ namespace: 'a', name: 'n1' })
+  expect(setup.informer.pendingWriteCount).toBe(0)
+  setup.informer.noteDelete({ namespace: 'a', ...name(0) })
+  expect(setup.informer.pendingWriteCount).toBe(1)
+})
+
+test('a handler that is added while our write is pending gets the state of the watch', async () => {
+  const setup = await withObject('48')
+  setup.informer.noteWrite(widget('50'))
+  const heard: string[] = []
+  setup.informer.addHandler((event) => {
+    heard.push(tell(event))
+  })
+  await setup.clock.advance(0)
+  expect(heard).toEqual(['add one 48 isInitial'])
+})
+
+test('a write of the version that the watch has reached, without an event for the object, is not shown', async () => {
+  const setup = await withObject('60')
+  setup.informer.noteWrite(widget('60', { name: 'other', uid: 'uid-2' }))
+  expect([shown(setup, 'other'), setup.informer.pendingWriteCount]).toEqual([undefined, 0])
+})
+
+test('a delete of ours that the watch does not deliver is checked with the server', async () => {
+  const setup = await setUpInformer({ checkWritesMs: 1_000 })
+  setup.server.put('one')
+  await setup.clock.advance(0)
+  setup.informer.noteDelete({ namespace: 'a', name: 'one' })
+  expect(shown(setup)).toBeUndefined()
+  await setup.clock.advance(1_000)
+  expect(shown(setup)).toBeDefined()
+})
+
+test('our delete is pending until a list of its version or a later one, if the server gave its version', async () => {
+  const setup = await withObject('48')
+  setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1', resourceVersion: '50' })
+  setup.server.version = 49
+  setup.server.cut(expired('too old'))
+  await setup.clock.advance(2000)
+  expect(setup.informer.pendingWriteCount).toBe(1)
+  setup.server.version = 51
+  setup.server.cut(expired('too old'))
+  await setup.clock.advance(5000)
+  expect(setup.informer.pendingWriteCount).toBe(0)
+})

@@ -394,3 +394,40 @@ test('Reflector survives a sink that throws', async () => {
   await clock.advance(10_000)
   expect(replaced).toEqual([0])
 })
+
+test('Reflector is catching up until a streamed list is complete', async () => {
+  const phases: string[] = []
+  const { reflector, clock, server } = await setUp((fake) => {
+    fake.failures.push(refused())
+  })
+  expect(reflector.state.phase).not.toBe('catching up')
+  const watch = server.watch.bind(server)
+  server.watch = (request) => {
+    phases.push(reflector.state.phase)
+    return watch(request)
+  }
+  await clock.advance(2_000)
+  expect(phases[0]).toBe('catching up')
+})
+
+test('Reflector begins a watch that lasted a second again without a wait, though it had no event', async () => {
+  const { server, clock } = await setUp(undefined, { streaming: false })
+  await clock.advance(1_000)
+  const before = server.calls.length
+  server.cut()
+  await clock.advance(0)
+  expect(server.calls.length).toBe(before + 1)
+})
+
+test.each([{ silenceMs: 0 }, { silenceMs: NaN }, { pageSize: -1 }])('Reflector refuses %j', (options) => {
+  const sink = { replace: () => undefined, apply: () => undefined, advance: () => undefined }
+  expect(() => new Reflector<Widget>({ source: new FakeServer(), sink, ...options })).toThrow(RangeError)
+})
+
+test('Reflector lists when the server refuses to stream the newest state with a version error', async () => {
+  const { server, names } = await setUp((fake) => {
+    fake.failures.push(expired('too old'))
+  })
+  expect(server.calls[1]).toMatch(/^list/)
+  expect(names()).toEqual(['one', 'two'])
+})

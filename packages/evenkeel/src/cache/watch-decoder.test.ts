@@ -140,6 +140,7 @@ test.each([
   ['cut', '{"type":"ADDED","object":{"metadata":{"name":"a"'],
   ['no event', '{"hello":1}'],
   ['no JSON', 'oops'],
+  ['wrong in its last byte', '{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}x'],
   ['no metadata', '{"type":"ADDED","object":{"kind":"Widget"}}'],
   ['an unknown type', '{"type":"CHANGED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}'],
   ['a bookmark without a version', '{"type":"BOOKMARK","object":{"metadata":{}}}'],
@@ -244,3 +245,13 @@ function sorted(input: unknown): unknown {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, inner]) => [name, sorted(inner)])
 }
+
+test('WatchDecoder finds the namespace wherever it is, also after the managed fields', () => {
+  for (const metadata of [
+    '"name":"x","resourceVersion":"1","managedFields":[],"namespace":"a"',
+    '"managedFields":[],"namespace":"a","resourceVersion":"1","name":"x"',
+  ]) {
+    const [arrival] = changes(`{"type":"ADDED","object":{"kind":"Widget","metadata":{${metadata}}}}`)
+    expect(arrival?.item).toMatchObject({ namespace: 'a', name: 'x', version: '1' })
+  }
+})

@@ -84,6 +84,13 @@ describe('Retention by bytes', () => {
     }
     expect(versions.published - versions.compacted).toBeGreaterThan(10)
   })
+
+  test('frees a quarter at once, so that it has nothing to do for a while', () => {
+    const { versions, write } = setUp({ historyBytesMax: 100_000 })
+    while (versions.compacted === 0) write(5_000)
+    expect(versions.history.bytes).toBeLessThanOrEqual(80_000)
+    expect(versions.history.bytes).toBeGreaterThan(60_000)
+  })
 })
 
 test.each<RetentionOptions>([{ historyMs: 0 }, { historyMs: NaN }, { historyChangesMax: 0 }, { historyBytesMax: -1 }])(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '@evenkeel/cel/primitives'
+import { annotationBytesMax } from '../metadata.ts'
 import { apply, force, run, update, type Outcome } from './apply-sequences.fixture.ts'
+import { syncLastApplied } from './client-side-apply.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 const lastApplied = (content: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -87,4 +89,15 @@ describe('the manager kubectl and its annotation', () => {
     const outcome = run([clientSide({ size: 1 }), apply('kubectl', { notes: { long: 'x'.repeat(260 * 1024) } })])
     assert.equal(annotationOf(outcome), undefined)
   })
+})
+
+test('syncLastApplied keeps an annotation of exactly the largest size, and drops a larger one', () => {
+  const name = annotation
+  const sync = (length: number): JsonObject =>
+    syncLastApplied({ metadata: { annotations: { [name]: 'old' } } }, { data: 'x'.repeat(length) })
+  const largest = annotationBytesMax - name.length - '{"data":""}\n'.length
+  const annotationsOf = (object: JsonObject): JsonObject =>
+    (object['metadata'] as JsonObject)['annotations'] as JsonObject
+  expect(Object.keys(annotationsOf(sync(largest)))).toEqual([name])
+  expect(annotationsOf(sync(largest + 1))).toEqual({})
 })

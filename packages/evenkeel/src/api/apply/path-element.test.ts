@@ -115,3 +115,14 @@ test('makers of elements agree with the parser', () => {
   assert.equal(isKeyElement('k:{"f":1}'), true)
   assert.equal(isKeyElement('f:k'), false)
 })
+
+test('a key with the same field twice is made canonical: the last one counts, as in Go', () => {
+  assert.equal(parseElement('k:{"a":1,"a":2}'), 'k:{"a":2}')
+})
+
+test('elements with lists or maps as values have a fixed order', () => {
+  const [one, two] = ['v:[1]', 'v:[2]']
+  assert.ok(compareElements(one, two) < 0)
+  assert.ok(compareElements(two, one) > 0)
+  assert.equal(compareElements(one, one), 0)
+})

@@ -306,6 +306,12 @@ describe('validateDefinition of an update', () => {
     ])
   })
 
+  test('refuses to preserve unknown fields in an update of a definition that did not', () => {
+    expect(complaints(definition({ preserveUnknownFields: true }), { old: definition() })).toEqual([
+      'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+    ])
+  })
+
   test('bears what was there before', () => {
     expect(
       complaints(definition({ preserveUnknownFields: true }), { old: definition({ preserveUnknownFields: true }) }),

@@ -33,6 +33,21 @@ describe('structuralOf', () => {
       expected: { type: 'string', enum: ['a', 'b'] },
     },
     {
+      name: 'anyOf with an alternative without conditions',
+      given: { anyOf: [text, { type: 'string', minLength: 2 }] },
+      expected: text,
+    },
+    {
+      name: 'allOf of single conditions',
+      given: {
+        allOf: [
+          { type: 'string', minLength: 2 },
+          { type: 'string', pattern: 'a' },
+        ],
+      },
+      expected: { type: 'string', allOf: [{ minLength: 2 }, { pattern: 'a' }] },
+    },
+    {
       name: 'anyOf with null',
       given: { anyOf: [text, { type: 'null' }] },
       expected: { type: 'string', nullable: true },

@@ -35,4 +35,10 @@ test('toStructural refuses a schema that was not validated', () => {
   expect(() => toStructuralSchema({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
     "the schema of a CRD is not structural: OpenAPIV3Schema '$ref' is not supported",
   )
+  expect(() => toStructuralSchema({ type: 'object', dependencies: { a: ['b'] } })).toThrow(
+    "the schema of a CRD is not structural: OpenAPIV3Schema 'dependencies' is not supported",
+  )
+  expect(() => toStructuralSchema({ type: 'object', 'x-kubernetes-validations': 'text' as never })).toThrow(
+    'openAPIV3Schema.x-kubernetes-validations: Invalid value: "text": is of the wrong type',
+  )
 })

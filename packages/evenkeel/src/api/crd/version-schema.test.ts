@@ -139,3 +139,10 @@ describe('checkVersionSchema', () => {
     ])
   })
 })
+
+test('checkVersionSchema refuses a set of lists that are not atomic', () => {
+  const items = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' }
+  expect(complaints(ofField({ type: 'array', items, 'x-kubernetes-list-type': 'set' })).join()).toContain(
+    'x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list with x-kubernetes-list-type=set',
+  )
+})

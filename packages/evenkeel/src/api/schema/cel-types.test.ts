@@ -20,6 +20,7 @@ describe('schemaType', () => {
     [{ 'x-kubernetes-int-or-string': true }, 'dyn', 3_145_726, 1],
     [{ type: 'array', items: { type: 'string' } }, 'list(string)', 1_048_575, 2],
     [{ type: 'array', items: { type: 'string' }, maxItems: 7 }, 'list(string)', 7, 2],
+    [{ type: 'array', items: { type: 'string' }, maxItems: 0 }, 'list(string)', 0, 2],
     [{ type: 'object', additionalProperties: { type: 'integer' } }, 'map(string, int)', 449_389, 2],
     [{ type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 3 }, 'map(string, int)', 3, 2],
   ])('reads %j as %s of at most %d', (schema, ...wanted) => {

@@ -77,3 +77,12 @@ describe('defaultCustomObject', () => {
     expect(make()).not.toBe(make())
   })
 })
+
+test('defaultCustomObject goes into further fields of an object that declares some', () => {
+  const declared: SchemaNode = {
+    type: 'object',
+    properties: { a: { type: 'object', properties: { b: { type: 'string' } } } },
+    additionalProperties: { type: 'object', properties: { size } },
+  }
+  expect(defaultCustomObject(parse('{"a":{},"c":{}}'), declared)).toEqual({ a: {}, c: { size: 1 } })
+})

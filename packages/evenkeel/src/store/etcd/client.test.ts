@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { deferred } from '#base'
+import { deferred, nextTurn, SystemClock } from '#base'
 import type { Store } from '../store.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import { FakeEtcd, type FakeAnswer, type FakeHandler } from './fake-etcd.fixture.ts'
@@ -65,6 +65,29 @@ describe('Client', () => {
     watch.requestProgress()
     expect(await watch[Symbol.asyncIterator]().next()).toEqual({ done: false, value: { revision: 12, changes: [] } })
     expect(asked).not.toContain('/etcdserverpb.KV/Put')
+  })
+
+  test.each([
+    ['3.4.25', 'asks for it'],
+    ['3.5.8', 'asks for it'],
+    ['3.6.0', 'asks for it'],
+    ['4.0.0', 'asks for it'],
+    ['3.3.27', 'writes its marker'],
+    ['3.4.24', 'writes its marker'],
+    ['3.5.7', 'writes its marker'],
+    ['2.3.8', 'writes its marker'],
+  ])('gets progress from etcd %s: it %s', async (version, way) => {
+    const first = deferred<string>()
+    const handler: FakeHandler = (path, message, send) => {
+      const isProgress = Buffer.from(message).toString('hex') === '1a00'
+      if (path.endsWith('Watch') && !isProgress) send(new ProtobufWriter().message(1, header(10)).flag(3, true))
+      else if (path.endsWith('Watch')) first.resolve('asks for it')
+      else if (path.endsWith('Put')) first.resolve('writes its marker')
+      else fake(() => undefined, { version, revision: 12 })(path, message, send)
+    }
+    const store = await open([handler])
+    store.watch('', { after: 10 }).requestProgress()
+    expect(await first.promise).toBe(way)
   })
 
   test('skips a server without a leader', async () => {
@@ -170,6 +193,30 @@ describe('Client', () => {
         cause: { reason: 'Failed', message: expect.stringContaining('permission denied') as string },
       },
     })
+  })
+
+  test('says why it cannot connect, and leaves no unhandled rejection when it is closed before it connected', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => {
+      unhandled.push(reason)
+    }
+    process.on('unhandledRejection', note)
+    try {
+      await expect(
+        openEtcdStore({ endpoints: ['http://127.0.0.1:1'], timeouts: { retryMs: 20 } }),
+      ).rejects.toMatchObject({
+        reason: 'Unusable',
+        message: expect.stringContaining('cannot connect to http://127.0.0.1:1: connect ECONNREFUSED') as string,
+      })
+      const reason = new Error('enough')
+      await expect(
+        openEtcdStore({ endpoints: ['http://127.0.0.1:1'], signal: AbortSignal.abort(reason) }),
+      ).rejects.toBe(reason)
+      await nextTurn(new SystemClock())
+      expect(unhandled).toEqual([])
+    } finally {
+      process.off('unhandledRejection', note)
+    }
   })
 
   test('survives a server that does not speak gRPC', async () => {

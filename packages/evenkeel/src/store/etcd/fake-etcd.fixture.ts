@@ -16,6 +16,8 @@ export class FakeEtcd {
   readonly endpoint: string
   readonly #server: Http2Server
   readonly #sessions = new Set<ServerHttp2Session>()
+  /** Pings received so far. */
+  pings = 0
 
   static async start(handler: FakeHandler): Promise<FakeEtcd> {
     const server = createServer().listen(0, '127.0.0.1')
@@ -31,6 +33,7 @@ export class FakeEtcd {
     this.#server = server
     server.on('session', (session) => {
       this.#sessions.add(session)
+      session.on('ping', () => this.pings++)
       session.on('close', () => this.#sessions.delete(session))
     })
   }

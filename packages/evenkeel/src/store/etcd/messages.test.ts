@@ -165,6 +165,27 @@ describe('answers', () => {
     expect(decodeWatch(message)).toMatchObject({ watchId: -1, isCanceled: true, compacted: 8, reason: 'compacted' })
   })
 
+  test('fields of a later etcd are skipped, at every level', () => {
+    const later = (writer: ProtobufWriter): ProtobufWriter => writer.int(90, 7).text(91, 'later').bytes(92, text('x'))
+    const watch = later(new ProtobufWriter())
+      .message(1, (inner) => header(42)(later(inner)))
+      .message(11, (event) => later(event).message(2, (kv) => keyValue(later(kv))))
+    expect(decodeWatch(bytes(watch))).toMatchObject({ revision: 42, events: [{ isDelete: false, entry }] })
+    const range = later(new ProtobufWriter().message(1, header(42))).message(2, keyValue)
+    expect(decodeRange(bytes(range))).toEqual({ revision: 42, entries: [entry], count: 0 })
+    const txn = later(new ProtobufWriter().message(1, header(42))).message(3, (operation) =>
+      later(operation).message(1, (found) => later(found).message(2, keyValue)),
+    )
+    expect(decodeTxn(bytes(txn))).toEqual({ revision: 42, isDone: false, found: [entry] })
+    expect(decodeLease(bytes(later(new ProtobufWriter()).int64(2, 7n)))).toEqual({ id: 7n, ttl: 0 })
+    expect(decodeGrantedTtl(bytes(later(new ProtobufWriter()).int(4, 60)))).toBe(60)
+    expect(decodeToken(bytes(later(new ProtobufWriter()).text(2, 'abc.9')))).toBe('abc.9')
+    expect(decodeStatus(bytes(later(new ProtobufWriter()).text(2, '3.7.0')))).toEqual({
+      version: '3.7.0',
+      hasLeader: false,
+    })
+  })
+
   test('leases, tokens and status', () => {
     expect(decodeLease(bytes(new ProtobufWriter().message(1, header(1)).int64(2, 7n).int(3, 60)))).toEqual({
       id: 7n,

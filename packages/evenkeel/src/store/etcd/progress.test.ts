@@ -5,9 +5,11 @@ import { openEtcdStore } from './etcd-store.ts'
 
 let server: EtcdServer
 const stores: Store[] = []
+let runs = 0
 
+/** Every run of a test has prefixes of its own, so that a test can be repeated on the same server. */
 async function open(prefix: string, recentBytesMax = 16 * 1024 * 1024): Promise<Store> {
-  const store = await openEtcdStore({ endpoints: [server.endpoint], prefix, recentBytesMax })
+  const store = await openEtcdStore({ endpoints: [server.endpoint], prefix: `/${runs}${prefix}`, recentBytesMax })
   stores.push(store)
   return store
 }
@@ -61,6 +63,7 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
     server = await EtcdServer.start()
   })
   afterEach(async () => {
+    runs++
     await Promise.all(stores.splice(0).map((store) => store.close()))
   })
   afterAll(async () => {

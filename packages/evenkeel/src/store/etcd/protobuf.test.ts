@@ -76,12 +76,23 @@ describe('ProtobufReader', () => {
     expect(first(messageOf(new ProtobufWriter().int64(3, BigInt(value)))).int64()).toBe(BigInt(value))
   })
 
+  test('reads nested messages of every length around the limits of one and two bytes', () => {
+    for (const length of [125, 126, 127, 128, 129, 16_382, 16_383, 16_384, 16_385]) {
+      const value = Buffer.alloc(length - (length < 16_000 ? 2 : 4), 7)
+      const outer = first(messageOf(new ProtobufWriter().message(1, (inner) => inner.bytes(2, value)).int(3, 9)))
+      const inner = outer.message()
+      expect(inner.next() && Buffer.from(inner.bytes()).equals(value), String(length)).toBe(true)
+      expect(outer.next() && outer.int(), String(length)).toBe(9)
+    }
+  })
+
   test('reads all 64 bits, and negative numbers', () => {
     expect(first(messageOf(new ProtobufWriter().int64(3, 2n ** 63n - 1n))).int64()).toBe(2n ** 63n - 1n)
     const minusOne = Buffer.from('18ffffffffffffffffff01', 'hex')
     expect(first(minusOne).int()).toBe(-1)
     expect(first(minusOne).int64()).toBe(-1n)
     expect(first(Buffer.from('18feffffffffffffffff01', 'hex')).int()).toBe(-2)
+    expect(first(Buffer.from('1880808080808080808001', 'hex')).int()).toBe(-(2 ** 63))
   })
 
   test('skips fields of every type that it does not know', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SeededRandom } from '#base'
 import { isStoreError, type CommitResult } from '../store.ts'
 import { openOnDisk, type FileStore } from './file-store.ts'
 import { diskError, SimulatedDisk, type DiskCall } from './simulated-disk.ts'
@@ -76,6 +77,28 @@ for (const code of ['ENOSPC', 'EIO', 'EROFS']) {
     }
   })
 }
+
+test('a power cut before or after any disk call loses no acknowledged commit', async () => {
+  const random = new SeededRandom('power')
+  const known: Known = { acked: new Map(), unknown: new Set() }
+  const cuts: { note: string; acked: Map<string, number>; files: Map<string, Buffer> }[] = []
+  const cut = (when: string, { operation, name }: DiskCall): void => {
+    const note = `${when} call ${cuts.length}, ${operation} ${name}`
+    for (let round = 0; round < 10; round++) cuts.push({ note, acked: new Map(known.acked), files: disk.cut(random) })
+  }
+  const disk: SimulatedDisk = new SimulatedDisk({
+    before: (call) => {
+      cut('before', call)
+    },
+    after: (call) => {
+      cut('after', call)
+    },
+  })
+  await live(disk, known)
+  expect([...known.acked.keys()]).toEqual(['/a', '/b', '/c', '/d'])
+  const unknown = new Set(known.acked.keys())
+  for (const { note, acked, files } of cuts) await verify(new SimulatedDisk({}, files), { acked, unknown }, note)
+})
 
 test('a failed sync is final: the write is not acknowledged, later writes are refused, reads still work', async () => {
   let failing = false
@@ -173,9 +196,11 @@ test('a commit refused by a full disk never becomes visible, and its key can be 
   const disk = new SimulatedDisk(limits)
   const store = await openOnDisk(disk, { clock, reserveBytes: 0 })
   await settle()
+  const before = disk.contents()
   await expect(store.commit({ key: '/big', value: Buffer.alloc(5_000), expect: 0 })).rejects.toMatchObject({
     reason: 'NoSpace',
   })
+  expect(disk.contents(), 'the part that did fit is cut off').toEqual(before)
   limits.bytesMax = 1e9
   clock.fire()
   await settle()
@@ -186,4 +211,58 @@ test('a commit refused by a full disk never becomes visible, and its key can be 
     { acked: new Map([['/big', result.ok ? result.revision : 0]]), unknown: new Set() },
     'after a refusal',
   )
+})
+
+test('a commit that waits behind a refused one is refused with it, and is not there after a restart', async () => {
+  let second: Promise<unknown> | undefined
+  let isFull = false
+  const disk: SimulatedDisk = new SimulatedDisk({
+    before: ({ operation, name }) => {
+      if (!isFull || operation !== 'write' || !name.startsWith('log')) return
+      second ??= store.commit({ key: '/second', value, expect: 0 }).catch((error: unknown) => error)
+      throw diskError('ENOSPC', name)
+    },
+  })
+  const clock = new StillClock()
+  const store: FileStore = await openOnDisk(disk, { clock, reserveBytes: 0 })
+  isFull = true
+  const first = await store.commit({ key: '/first', value, expect: 0 }).catch((error: unknown) => error)
+  expect(first).toMatchObject({ reason: 'NoSpace' })
+  expect(await second).toMatchObject({ reason: 'NoSpace' })
+  isFull = false
+  clock.fire()
+  await settle()
+  const third = await store.commit({ key: '/third', value, expect: 0 })
+  await verify(
+    disk,
+    { acked: new Map([['/third', third.ok ? third.revision : 0]]), unknown: new Set() },
+    'after two refusals',
+  )
+})
+
+test('compactLog resolves to false when the disk is full, and to true once there is space', async () => {
+  const limits = { bytesMax: Infinity }
+  const disk = new SimulatedDisk(limits)
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await store.commit({ key: '/a', value, expect: 0 })
+  limits.bytesMax = 0
+  expect(await store.compactLog()).toBe(false)
+  limits.bytesMax = Infinity
+  expect(await store.compactLog()).toBe(true)
+  await store.close()
+})
+
+test('a store on a full disk opens with its reserve, whatever part of the first frame fits', async () => {
+  const filled = new SimulatedDisk()
+  const store = await openOnDisk(filled, { clock: new StillClock(), reserveBytes: 2_000 })
+  await settle()
+  await store.commit({ key: '/a', value, expect: 0 })
+  await store.close()
+  const files = filled.contents()
+  const used = [...files.values()].reduce((sum, { length }) => sum + length, 0)
+  for (let free = 0; free < 200; free++) {
+    const disk = new SimulatedDisk({ bytesMax: used + free }, files)
+    const again = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 2_000 })
+    expect(await again.get('/a'), `${free} bytes free`).toMatchObject({ ok: true, entry: { key: '/a' } })
+  }
 })

@@ -55,6 +55,11 @@ test('after a clean shutdown the store continues at the next revision with its h
   expect(await textAt(store, '/a', first)).toBe('one')
   expect((await firstBatch(store, 1))?.changes.map(({ revision }) => revision)).toEqual([2, 3])
   expect(await put(store, ['/b', 'three'])).toBe(4)
+  await store.commit({ key: '/a', expect: 3 })
+  await store.close()
+
+  store = await openFileStore(path.join(folder, 'data'))
+  expect([await textAt(store, '/a'), await textAt(store, '/b')]).toEqual([undefined, 'three'])
   await store.close()
 })
 
@@ -94,8 +99,8 @@ test('revisions never decrease over many crashes, with more commits than one cei
   for (let crash = 0; crash < 4; crash++) {
     const disk = new SimulatedDisk({}, contents)
     const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 100_000 })
-    expect(await store.head()).toBeGreaterThanOrEqual(highest)
-    const commits = Array.from({ length: 6_000 }, (_, number) => put(store, [`/${crash}/${number}`, 'x']))
+    expect(await store.head()).toBeGreaterThan(highest)
+    const commits = Array.from({ length: 12_000 }, (_, number) => put(store, [`/${crash}/${number}`, 'x']))
     highest = Math.max(...(await Promise.all(commits)))
     contents = disk.contents()
   }
@@ -178,6 +183,44 @@ test('leases survive a restart with their remaining time, and a crash with their
   expect(await run(countOf(store))).toBe(0)
 })
 
+test('leases survive the compaction of the log: their keys go when they expire', async () => {
+  const clock = new SimulatedClock()
+  const disk = new SimulatedDisk()
+  const run = async <T>(work: Promise<T>): Promise<T> => {
+    await clock.advance(1)
+    return work
+  }
+  let store = await run(openOnDisk(disk, { clock, random: new SeededRandom(1), reserveBytes: 0 }))
+  const lease = await run(store.grant(10_000))
+  await run(store.commit({ key: '/leased', value: bytes('x'), expect: 0, lease: lease.id }))
+  expect(await run(store.compactLog())).toBe(true)
+  // A crash: a clean shutdown would write the leases again.
+  store = await run(openOnDisk(new SimulatedDisk({}, disk.contents()), { clock, reserveBytes: 0 }))
+  expect(await run(store.get('/leased'))).toMatchObject({ entry: { lease: lease.id } })
+  expect(await run(store.renew(lease.id))).toBe(true)
+  await clock.advance(9_000)
+  expect(await run(countOf(store))).toBe(1)
+  await clock.advance(1_100)
+  expect(await run(countOf(store))).toBe(0)
+})
+
+test('a store of many megabytes is read back from its log and from its snapshot', async () => {
+  const disk = new SimulatedDisk()
+  const open = (): ReturnType<typeof openOnDisk> => openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  let store = await open()
+  for (let number = 0; number < 40; number++)
+    await put(store, [`/k/${number}`, String(number % 10).repeat(300_000 + number)])
+  const hash = await store.hash('')
+  await store.close()
+  store = await open()
+  expect(await store.hash('')).toEqual(hash)
+  expect(await store.compactLog()).toBe(true)
+  await store.close()
+  store = await open()
+  expect(await store.hash('')).toEqual(hash)
+  await store.close()
+})
+
 test('a backup taken under load restores into a new folder, with revisions far above those of the backup', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
   for (let number = 0; number < 500; number++) await put(store, [`/k/${number}`, `value ${number}`])
@@ -208,6 +251,12 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
   )
   expect(fs.readFileSync(backup)).toEqual(before)
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(/is in use by another process/)
+  await expect(saveBackup(store, path.join(backup, 'below-a-file.ek'))).rejects.toMatchObject({
+    reason: 'Unusable',
+    message: expect.stringMatching(
+      /^cannot write backup .*below-a-file\.ek: ENOTDIR: not a directory/,
+    ) as unknown as string,
+  })
   await store.close()
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(
     /is not empty .*: restore into a new folder/,
@@ -271,4 +320,93 @@ test('all commits of a turn share one write and one sync', async () => {
   calls.length = 0
   await Promise.all(Array.from({ length: 64 }, (_, number) => put(store, [`/k/${number}`, 'x'])))
   expect(calls).toEqual(['write', 'sync'])
+})
+
+test('every file that a store opens is closed, also the old log and the snapshot of a compaction', async () => {
+  const open = new Set<string>()
+  const disk = new SimulatedDisk({
+    after: ({ operation, name }) => {
+      if (operation === 'open') open.add(name)
+      else if (operation === 'close') open.delete(name)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 1_000 })
+  await put(store, ['/a', 'one'])
+  await store.compactLog()
+  await settle()
+  expect([...open], 'only the current log').toEqual(['log-00000002.ek'])
+  await store.close()
+  expect([...open]).toEqual([])
+})
+
+test('a snapshot is written in pieces and synced every megabyte, so that commits wait for little', async () => {
+  const lengthOf = (): number => disk.contents().get('snapshot-00000002.tmp')?.length ?? 0
+  let [length, synced, pieceMax, unsyncedMax] = [0, 0, 0, 0]
+  const disk: SimulatedDisk = new SimulatedDisk({
+    after: ({ operation, name }) => {
+      if (!name.endsWith('.tmp')) return
+      if (operation === 'sync') synced = length
+      if (operation !== 'write') return
+      const before = length
+      length = lengthOf()
+      pieceMax = Math.max(pieceMax, length - before)
+      unsyncedMax = Math.max(unsyncedMax, length - synced)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  for (let number = 0; number < 1_200; number++) await put(store, [`/k/${number}`, 'x'.repeat(5_000)])
+  expect(await store.compactLog()).toBe(true)
+  expect(length).toBeGreaterThan(6_000_000)
+  expect(pieceMax).toBeLessThan(4 * 1024 * 1024)
+  expect(unsyncedMax).toBeLessThan(4 * 1024 * 1024)
+  await store.close()
+})
+
+test('many large commits of one turn are written as several frames, which can all be read', async () => {
+  const calls: string[] = []
+  const disk = new SimulatedDisk({
+    before: ({ operation }) => {
+      calls.push(operation)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await settle()
+  calls.length = 0
+  await Promise.all(Array.from({ length: 40 }, (_, number) => put(store, [`/k/${number}`, 'x'.repeat(300_000)])))
+  expect(calls.filter((operation) => operation === 'write').length).toBe(3)
+  const again = await openOnDisk(new SimulatedDisk({}, disk.contents()), { clock: new StillClock(), reserveBytes: 0 })
+  expect(await countOf(again)).toBe(40)
+})
+
+test('the torn end of a log is cut off by the next start', async () => {
+  const disk = new SimulatedDisk()
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await put(store, ['/a', 'one'])
+  const files = disk.contents()
+  const whole = files.get('log-00000001.ek') ?? Buffer.alloc(0)
+  const torn = new SimulatedDisk({}, files.set('log-00000001.ek', Buffer.concat([whole, Buffer.alloc(100, 7)])))
+  const again = await openOnDisk(torn, { clock: new StillClock(), reserveBytes: 0 })
+  expect(await textAt(again, '/a')).toBe('one')
+  expect(torn.contents().get('log-00000001.ek')).toEqual(whole)
+})
+
+test('the reserve has 4 MiB, is kept over a restart without a timer, and is not made with reserveBytes 0', async () => {
+  const disk = new SimulatedDisk()
+  const first = await openOnDisk(disk, { clock: new StillClock() })
+  await settle()
+  await first.close()
+  expect(disk.contents().get('reserve')?.length).toBe(4 * 1024 * 1024)
+  const clock = new SimulatedClock()
+  const opening = openOnDisk(disk, { clock })
+  await clock.advance(1)
+  const again = await opening
+  await settle()
+  expect(clock.pending).toBe(0)
+  const closing = again.close()
+  await clock.advance(1)
+  await closing
+  const without = new SimulatedDisk()
+  await openOnDisk(without, { clock: new StillClock(), reserveBytes: 0 })
+  await settle()
+  expect([...without.contents().keys()]).toEqual(['log-00000001.ek'])
 })

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SeededRandom, SystemClock } from '#base'
 import { isStoreError } from '../store.ts'
-import { lockFolder } from './owner-lock.ts'
+import { lockFolder, openFolder } from './owner-lock.ts'
 
 const clock = new SystemClock()
 let folder = ''
@@ -14,6 +14,7 @@ beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-lock-'))
 })
 afterEach(() => {
+  vi.restoreAllMocks()
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
@@ -71,6 +72,13 @@ test('lockFolder works in a folder whose path exceeds the limit of socket paths'
   await taken.release()
 })
 
+test('lockFolder is not disturbed by an owner that leaves between two looks at the folder', async () => {
+  vi.spyOn(fs.promises, 'readdir').mockResolvedValue(['owner.3.sock'] as never)
+  const taken = await lock('1')
+  expect(fs.readdirSync(folder)).toEqual(['owner.4.sock'])
+  await taken.release()
+})
+
 test('an owner with a blocked event loop keeps the lock', async () => {
   const script = `
     const server = require('node:net').createServer().listen(${JSON.stringify(path.join(folder, 'owner.1.sock'))}, () => {
@@ -86,4 +94,15 @@ test('an owner with a blocked event loop keeps the lock', async () => {
   await new Promise((resolve) => {
     child.once('close', resolve)
   })
+})
+
+test('openFolder reports a file system without hard links as unusable, not as locked', async () => {
+  const refusal = Object.assign(new Error('EOPNOTSUPP: operation not supported'), { code: 'EOPNOTSUPP' })
+  vi.spyOn(fs.promises, 'link').mockRejectedValue(refusal)
+  await expect(openFolder(folder, { clock, random: new SeededRandom('1') })).rejects.toMatchObject({
+    reason: 'Unusable',
+    message: `${folder} cannot be used for a store: EOPNOTSUPP: operation not supported`,
+    cause: refusal,
+  })
+  expect(fs.readdirSync(folder)).toEqual([])
 })
