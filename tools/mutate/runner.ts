@@ -36,6 +36,8 @@ class MutantRunner extends TestRunner {
   /** Tests that passed with a mutant before the process was killed and started again, as `id test`. */
   readonly #passed = new Set(lines('passed'))
   readonly #pending = new Map<string, number[]>()
+  /** The duration of the first run of a test: the second one may wait forever for what the first one has changed. */
+  readonly #firstMs = new Map<string, number>()
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test)
@@ -67,18 +69,20 @@ class MutantRunner extends TestRunner {
 
   async runTask(test: Test): Promise<void> {
     const body = TestRunner.getTestFn(test)
-    if (phase === 'reach') await body()
-    else if (active !== -1) await withinTime(this.#limitMs(test), body)
+    if (phase === 'reach' && !this.#firstMs.has(nameOf(test))) await body()
+    else if (phase === 'reach' || active !== -1) await withinTime(this.#limitMs(test), body)
   }
 
   #limitMs(test: Test): number {
-    return patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0)
+    const name = nameOf(test)
+    return patienceMs + 10 * (this.#byTest.get(name)?.ms ?? this.#firstMs.get(name) ?? 0)
   }
 
   /** After the hooks of one run. A hook that fails has noticed as well. */
   onAfterRetryTask(test: Test): void {
     const hasFailed = test.result?.state === 'fail'
     const isSecond = (test.result?.repeatCount ?? 0) > 0
+    if (phase === 'reach' && !isSecond) this.#firstMs.set(nameOf(test), performance.now() - startMs)
     if (phase === 'reach' && isSecond && !hasFailed)
       append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
     if (active !== -1)

@@ -157,7 +157,7 @@ function isLeftAlone(node: ts.Node): boolean {
   if (!ts.isCallExpression(node)) return false
   const callee = node.expression.getText()
   return (
-    /(?:^|[.#])(?:log|[a-z]\w*Log)\??\.(?:debug|info|warn|error)$/.test(callee) ||
+    /(?:^|[.#])(?:log|logger|[a-z]\w*Log)\??\.(?:debug|info|warn|error)$/.test(callee) ||
     /^(?:assert|unreachable)$/.test(callee)
   )
 }
