@@ -99,7 +99,7 @@ describe('runLists', () => {
     await runRequests(requestsJob('create'))
     await expect(
       runLists({ type: 'list', place, items: 21, gzip: false, bounds: { durationMs: 0, countMax: 1 } }),
-    ).rejects.toThrow('a list of 20 objects, not 21')
+    ).rejects.toThrow('expected a list of 21 objects, got 20')
   })
 })
 

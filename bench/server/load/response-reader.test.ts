@@ -85,7 +85,7 @@ describe('ResponseReader', () => {
       'neither length nor chunks',
     )
     expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n')])).toThrow(
-      'not the size of a chunk',
+      'invalid chunk size',
     )
   })
 })
