@@ -89,3 +89,10 @@ test('findAll never throws, whatever the data', () => {
     }),
   )
 })
+
+test('findByJsonPath visits exactly 100,000 values and no more', () => {
+  const many = (count: number): unknown => ({ list: new Array<number>(count).fill(0) })
+  // The list itself is a visit as well.
+  expect(findByJsonPath(parseJsonPath('.list[*]'), many(99_999))).toHaveLength(99_999)
+  expect(findByJsonPath(parseJsonPath('.list[*]'), many(100_000))).toBeUndefined()
+})

@@ -120,3 +120,13 @@ test('encodeDocumentV2 grows beyond its first buffer', () => {
   const title = 'é'.repeat(100_000)
   expect(text(dig(encodeDocumentV2({ info: { title, version: '1' } }), 2, 1))).toBe(title)
 })
+
+test('encodeDocumentV2 writes messages of every length around the limits of one and two bytes of length', () => {
+  for (const length of [126, 127, 128, 129, 16_383, 16_384]) {
+    // The message has the text, its tag and its length: two or three bytes.
+    const title = 'a'.repeat(length - (length < 130 ? 2 : length < 16_388 ? 4 : 5))
+    const bytes = encodeDocumentV2({ info: { title }, swagger: '2.0' } as never)
+    expect(text(dig(bytes, 2, 1))).toBe(title)
+    expect(text(dig(bytes, 1))).toBe('2.0')
+  }
+})
