@@ -287,6 +287,26 @@ describe('a connection', () => {
     await expect(cut.whole()).rejects.toThrow('in the middle of its response')
   })
 
+  test('is free for the next request although the last body is not read yet', async () => {
+    const big = Buffer.alloc(1_100_000, 'x')
+    const { origin, connections } = await scripted(ok(`content-length: ${big.length}`, big.toString()), plain)
+    const carrier = kept(make(origin, { tls: {}, connectionsMax: 1 }))
+    const first = await carrier.carry(request())
+    let arrived = 0
+    const pieces = first.pieces[Symbol.asyncIterator]()
+    for (let piece = await pieces.next(); arrived < 200_000; piece = await pieces.next())
+      arrived += piece.value?.length ?? 0
+    expect(textOf(await (await carrier.carry(request())).whole())).toBe('ok')
+    expect(connections()).toBe(1)
+  })
+
+  test('takes no request of a signal that has aborted', async () => {
+    const carrier = kept(make('http://127.0.0.1:1', { tls: {} }))
+    await expect(carrier.carry(request({ signal: AbortSignal.abort(new Error('too late')) }))).rejects.toThrow(
+      'too late',
+    )
+  })
+
   test('takes no request that could end its line', () => {
     const carrier = kept(make('http://127.0.0.1:1', { tls: {} }))
     for (const wrong of [{ target: '/a b' }, { method: 'GET /x HTTP/1.1\r\n' }, { headers: { a: 'b\r\nc: d' } }])

@@ -48,6 +48,7 @@ export class KeptConnections implements Carrier {
   }
 
   carry(request: CarrierRequest): Promise<CarrierResponse> {
+    if (request.signal.aborted) return Promise.reject(request.signal.reason as Error)
     const exchange = new Exchange(request, {
       host: this.#dialer.host,
       onAborted: () => {
@@ -130,7 +131,8 @@ class KeptConnection {
     })
     socket.on('error', (error) => this.#exchange?.fail(error))
     socket.on('end', () => {
-      this.#exchange?.end()
+      if (this.#exchange) this.#exchange.end()
+      else this.destroy()
     })
     socket.on('timeout', () => {
       this.destroy()
@@ -147,7 +149,7 @@ class KeptConnection {
     return this.#socket.destroyed
   }
 
-  /** Sends a request as soon as the connection stands. */
+  /** Sends a request as soon as the socket is connected. */
   carry(exchange: Exchange): void {
     this.#exchange = exchange
     this.#socket.setTimeout(0)
@@ -311,10 +313,14 @@ class Exchange {
     this.#connection?.onFailed()
   }
 
+  /** Leaves the connection: a reader that is still behind must not pause or close it under the next request. */
   #finish(): void {
+    const connection = this.#connection
+    this.#connection = undefined
     this.#unlisten()
     this.#body.end()
-    this.#connection?.onDone()
+    connection?.socket.resume()
+    connection?.onDone()
   }
 
   async #write(): Promise<void> {
