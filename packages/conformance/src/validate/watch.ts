@@ -148,7 +148,7 @@ function previous({ batches }: Session, truth: readonly PlainChange[]): string[]
   )
 }
 
-/** A created key says so, an updated one keeps its create revision, a deleted one has no entry. */
+/** A created key is marked as created, an updated one keeps its create revision, a deleted one has no entry. */
 function created({ batches }: Session, truth: readonly PlainChange[]): string[] {
   return batches.flatMap(({ changes }) =>
     changes.flatMap(({ key, revision, entry }) => {

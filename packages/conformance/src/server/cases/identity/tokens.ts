@@ -215,7 +215,7 @@ const reviews: readonly ServerCase[] = [
   },
   {
     id: 'server/tokens/review-unknown',
-    rule: 'A TokenReview of an unknown token says so, and one without a token is rejected.',
+    rule: 'A TokenReview of an unknown token returns an error in its status, and one without a token is rejected.',
     async run(place) {
       expectMatch(await review(place, 'nobody-knows'), {
         authenticated: undefined,

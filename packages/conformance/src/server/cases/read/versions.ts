@@ -136,7 +136,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/get-too-new',
-    rule: 'A read of a resourceVersion in the future times out with a 504 that says so.',
+    rule: 'A read of a resourceVersion in the future times out with a 504 that names the version.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.get('configmaps', 'a', { query: { resourceVersion: future } }), tooLarge)
@@ -144,7 +144,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/list-too-new',
-    rule: 'A list of a resourceVersion in the future times out with a 504 that says so, and when to retry.',
+    rule: 'A list of a resourceVersion in the future times out with a 504 that names the version and when to retry.',
     async run(place) {
       const answer = await place.list('leases', { resourceVersion: future })
       expectStatus(answer, tooLarge)

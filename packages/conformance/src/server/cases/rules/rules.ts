@@ -151,7 +151,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'after-schema',
-    rule: 'If an object violates its schema, rules are not evaluated, and the response says so.',
+    rule: 'If an object violates its schema, rules are not evaluated, and the response reports that.',
     spec: ruled({ a: integer, b: text }, 'self.a > 0'),
     steps: [
       {
@@ -172,7 +172,7 @@ const saying: readonly RuleCase[] = [
   },
   {
     id: 'after-required',
-    rule: 'If a required field is missing, rules are not evaluated, and the response says so.',
+    rule: 'If a required field is missing, rules are not evaluated, and the response reports that.',
     spec: { ...ruled({ a: integer, b: text }, 'self.a > 0'), required: ['b'] },
     steps: [
       {

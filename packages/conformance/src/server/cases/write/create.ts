@@ -189,7 +189,7 @@ const identity: readonly ServerCase[] = [
   },
   {
     id: 'server/create/exists-terminating',
-    rule: 'If the existing object is being deleted, the message says so.',
+    rule: 'If the existing object is being deleted, the message reports the deletion.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/judge'] } })))
       ok(await place.delete('configmaps', 'a'))
