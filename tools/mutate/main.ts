@@ -1,5 +1,5 @@
 /**
- * What the tests of a layer detect: `npm run mutate -- --layer NAME [--sample 300] [--seed 1] [--file TEXT] [--json]`.
+ * What the tests of a layer detect: `npm run mutate -- --layer NAME [--sample 300] [--seed 1] [--file TEXT] [--again FILE] [--json]`.
  *
  * Changes one line of source at a time (tools/mutate/sites.ts) and runs the nearest tests (tools/mutate/layers.ts). Prints
  * the share of detected mutants and the survivors. All mutants are in the code at once, each behind a switch, so that a
@@ -32,6 +32,7 @@ const help = `npm run mutate -- --layer NAME [options]
   --sample N     how many mutants are tried (default 300)
   --seed TEXT    which ones (default 1)
   --file TEXT    only files whose path contains it
+  --again FILE   only the survivors that an earlier run with --json has written to FILE
   --json         one JSON line for the layer and one for each survivor
 `
 
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     sample: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     file: { type: 'string', default: '' },
+    again: { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -54,11 +56,12 @@ async function main(): Promise<number> {
     process.stderr.write(values.help ? help : `Error: give a layer, and a sample of 1 or more\n\n${help}`)
     return values.help ? 0 : 2
   }
-  const mutants = choose(allSites(folder), sample)
+  const sites = allSites(folder)
+  const mutants = choose(values.again === '' ? sites : survivorsAmong(sites, readText(values.again)), sample)
   const scratch = mkdtempSync(join(tmpdir(), 'evenkeel-mutate-'))
   try {
-    const sites = mutants.filter(({ original, mutated }) => original !== mutated)
-    writeFileSync(join(scratch, 'plan.json'), JSON.stringify({ sites, tests: nearestTests[values.layer] }))
+    const changing = mutants.filter(({ original, mutated }) => original !== mutated)
+    writeFileSync(join(scratch, 'plan.json'), JSON.stringify({ sites: changing, tests: nearestTests[values.layer] }))
     say(`${mutants.length} mutants of ${values.layer}; first, which test reaches which`)
     await runTests(scratch, 'reach')
     say('now each test with the mutants that it reaches')
@@ -81,6 +84,15 @@ function allSites(folder: string): Site[] {
     .filter((path) => path.includes(values.file))
     .sort()
     .flatMap((path) => sitesOf(path, readFileSync(join(root, path), 'utf8')))
+}
+
+/** The sites that a run with --json has listed as survivors. */
+function survivorsAmong(sites: readonly Site[], json: string): Site[] {
+  const lines = json.split('\n').filter((line) => line.startsWith('{"survivor"'))
+  const listed = lines.map((line) => JSON.parse(line) as { survivor: string; original: string; mutated: string })
+  return sites.filter(({ file, line, original, mutated }) =>
+    listed.some((one) => one.survivor === `${file}:${line}` && one.original === original && one.mutated === mutated),
+  )
 }
 
 /** A sample by seed, at most one mutant per line, none inside another. */
