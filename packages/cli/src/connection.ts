@@ -1,14 +1,19 @@
 /**
- * Chooses the server of a command: --kubeconfig, the server of this directory, or the default of kubectl.
+ * Chooses the server of a command: --kubeconfig, KUBECONFIG, the server of this directory, or the default of kubectl.
  */
 import { access } from 'node:fs/promises'
-import { join } from 'node:path'
-import { connect } from 'evenkeel/client'
-import type { Client } from 'evenkeel/client'
+import { resolve } from 'node:path'
+import { connect, loadConfig } from 'evenkeel/client'
+import type { Client, ConnectionConfig } from 'evenkeel/client'
 import type { ConnectOptions, Io, OptionValues } from './command.ts'
+import { localKubeconfigPath, readLocalConfig } from './local-folder.ts'
+import { safeLine } from './terminal.ts'
 
-/** The kubeconfig that `evenkeel up` and `evenkeel serve` write. */
-const ownKubeconfig = join('data', 'kubeconfig')
+interface ChosenConfig {
+  readonly config: ConnectionConfig
+  /** The kubeconfig file that says so. */
+  readonly path: string
+}
 
 /** @throws {ConfigError} when no server is configured. */
 export async function connectFor(
@@ -16,33 +21,40 @@ export async function connectFor(
   io: Io,
   { warnings = true }: ConnectOptions = {},
 ): Promise<Client> {
-  const kubeconfig = await kubeconfigFor(values, io)
-  const context = values.text('context')
+  const { config } = await configFor(values, io)
   const namespace = values.text('namespace')
   return connect({
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
+    config,
     ...(namespace !== undefined && { namespace }),
     // A person waits at the terminal: report errors without long retries.
     retry: false,
     timeoutMs: 30_000,
     onWarning: (text) => {
-      if (warnings) io.stderr.write(`Warning: ${text}\n`)
+      if (warnings) io.stderr.write(`Warning: ${safeLine(text)}\n`)
     },
   })
 }
 
-/** The kubeconfig file; undefined: the default of kubectl. */
-export async function kubeconfigFor(
-  values: OptionValues,
-  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
-): Promise<string | undefined> {
+/** @throws {ConfigError} when no server is configured. @throws {Failure} `bad-file` when that of this directory is not safe. */
+export async function configFor(values: OptionValues, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<ChosenConfig> {
   const given = values.text('kubeconfig')
-  if (given !== undefined) return given
-  if (env['KUBECONFIG']) return undefined
-  const own = join(cwd, ownKubeconfig)
-  return await access(own).then(
-    () => own,
-    () => undefined,
+  const context = values.text('context')
+  const chosen = context === undefined ? {} : { context }
+  if (given === undefined && !env['KUBECONFIG']) {
+    const config = await readLocalConfig(cwd, chosen)
+    if (config) return { config, path: localKubeconfigPath(cwd) }
+  }
+  return {
+    config: await loadConfig({ ...(given !== undefined && { kubeconfig: resolve(cwd, given) }), ...chosen }),
+    path: resolve(cwd, given ?? env['KUBECONFIG'] ?? `${env['HOME'] ?? ''}/.kube/config`),
+  }
+}
+
+/** Whether a command would read the files of this directory to find its server. */
+export async function isLocal(values: OptionValues, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<boolean> {
+  if (values.text('kubeconfig') !== undefined || env['KUBECONFIG']) return false
+  return access(localKubeconfigPath(cwd)).then(
+    () => true,
+    () => false,
   )
 }

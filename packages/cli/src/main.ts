@@ -11,6 +11,7 @@ import { sections } from './commands.ts'
 import { connectFor } from './connection.ts'
 import { Failure, failureOf } from './failure.ts'
 import { nearest, parseInvocation } from './parse.ts'
+import { safeText } from './terminal.ts'
 
 /** Runs one command. @throws {Error} a bug of this program */
 export async function main(words: readonly string[], io: Io): Promise<number> {
@@ -88,5 +89,5 @@ function find(name: string): Command {
 
 function report({ code, message, hint }: Failure, { stdout, stderr }: Io, json: boolean): void {
   if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`)
-  else stderr.write(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`)
+  else stderr.write(safeText(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`))
 }

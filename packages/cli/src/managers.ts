@@ -7,12 +7,13 @@
  * A program may run further managers and replace them. Each has a name, and the last address of a name counts. Only the
  * process that owns the data folder writes and removes the file.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ControllerHealth } from 'evenkeel/controller'
 import type { LedgerEntry } from 'evenkeel/unstable/controller'
 import type { Io, OptionSpecs, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
+import { isLoopbackUrl, readLocalFile } from './local-folder.ts'
 
 export const managerOptions: OptionSpecs = {
   manager: {
@@ -43,7 +44,11 @@ export async function readManager(
   values: OptionValues,
   io: Pick<Io, 'cwd' | 'signal'>,
 ): Promise<ManagerReport | undefined> {
-  const reports = (await readEndpoints('/debug/reconciles', values, io)) as readonly ManagerReport[]
+  const reports = await readEndpoints<ManagerReport>('/debug/reconciles', {
+    values,
+    io,
+    lists: ['controllers', 'runs'],
+  })
   if (reports.length === 0) return undefined
   return {
     controllers: reports.flatMap(({ controllers }) => controllers),
@@ -56,21 +61,27 @@ export async function readRules(
   values: OptionValues,
   io: Pick<Io, 'cwd' | 'signal'>,
 ): Promise<readonly RuleFinding[] | undefined> {
-  const reports = (await readEndpoints('/debug/rules', values, io)) as readonly { findings: readonly RuleFinding[] }[]
+  const reports = await readEndpoints<{ findings: readonly RuleFinding[] }>('/debug/rules', {
+    values,
+    io,
+    lists: ['findings'],
+  })
   return reports.length === 0 ? undefined : reports.flatMap(({ findings }) => findings)
 }
 
+interface EndpointCall {
+  readonly values: OptionValues
+  readonly io: Pick<Io, 'cwd' | 'signal'>
+  /** The fields that an answer must have. */
+  readonly lists: readonly string[]
+}
+
 /** Reads a path of every manager. The manager of `--manager` must respond; of local managers those that do are used. */
-async function readEndpoints(
-  path: string,
-  values: OptionValues,
-  io: Pick<Io, 'cwd' | 'signal'>,
-): Promise<readonly unknown[]> {
+async function readEndpoints<T>(path: string, { values, io, lists }: EndpointCall): Promise<readonly T[]> {
   const given = values.text('manager')
+  const read = (url: string): Promise<T> => readJson(new URL(path, url), { ...io, lists }) as Promise<T>
   if (given === undefined) {
-    const answers = await Promise.allSettled(
-      (await readManagerFile(io.cwd)).map((url) => readJson(new URL(path, url), io)),
-    )
+    const answers = await Promise.allSettled((await readManagerFile(io.cwd)).map(read))
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
   if (!URL.canParse(path, given))
@@ -78,7 +89,7 @@ async function readEndpoints(
       hint: '--manager http://127.0.0.1:8080',
     })
   try {
-    return [await readJson(new URL(path, given), io)]
+    return [await read(given)]
   } catch (error) {
     throw new Failure('no-server', `no response from the manager at ${given}: ${reasonOf(error as Error)}`, {
       cause: error,
@@ -92,11 +103,16 @@ function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-/** Reads one JSON document. */
-async function readJson(url: URL, { signal }: Pick<Io, 'signal'>): Promise<unknown> {
-  const answer = await fetch(url, { signal })
+/** Reads one JSON document with these lists. The address may be that of another program. */
+async function readJson(
+  url: URL,
+  { signal, lists }: { readonly signal: AbortSignal; readonly lists: readonly string[] },
+): Promise<unknown> {
+  const answer = await fetch(url, { signal, redirect: 'error' })
   if (!answer.ok) throw new Error(`${url.pathname} returns ${answer.status}`)
-  return answer.json()
+  const value = (await answer.json()) as Record<string, unknown> | null
+  if (!lists.every((name) => Array.isArray(value?.[name]))) throw new Error(`${url.pathname} is not that of a manager`)
+  return value
 }
 
 const fileName = 'manager.json'
@@ -147,13 +163,13 @@ export class ManagerFile {
   }
 }
 
-/** The addresses in the data folder of this directory. */
+/** The addresses in the data folder of this directory: managers of this machine. @throws {Failure} `bad-file` */
 async function readManagerFile(cwd: string): Promise<readonly string[]> {
+  const text = await readLocalFile(cwd, fileName)
+  if (text === undefined) return []
   try {
-    const { managers = [] } = JSON.parse(await readFile(join(cwd, 'data', fileName), 'utf8')) as {
-      managers?: readonly { readonly url?: unknown }[]
-    }
-    return managers.flatMap(({ url }) => (typeof url === 'string' ? [url] : []))
+    const { managers = [] } = JSON.parse(text) as { managers?: readonly { readonly url?: unknown }[] }
+    return managers.flatMap(({ url }) => (typeof url === 'string' && isLoopbackUrl(url) ? [url] : []))
   } catch {
     return []
   }

@@ -3,6 +3,7 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Document } from 'yaml'
 import { isJsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { Io } from './command.ts'
@@ -31,9 +32,18 @@ async function parseManifests(text: string, path: string): Promise<readonly Kube
   return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {
     const [problem] = document.errors
     if (problem) throw new Failure('bad-file', `${path}: ${problem.message.split('\n')[0] ?? ''}`)
-    const value = document.toJS({ maxAliasCount: 100 }) as JsonValue
+    const value = valueOf(document, path)
     return value === null ? [] : objectsOf(value, path)
   })
+}
+
+/** Aliases can multiply a small file into a huge object: the library throws when they exceed the limit. */
+function valueOf(document: Document, path: string): JsonValue {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as JsonValue
+  } catch (error) {
+    throw new Failure('bad-file', `${path}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {

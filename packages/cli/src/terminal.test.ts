@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ago, changesBetween, duration, formatTable, ProgressLine, safeText } from './terminal.ts'
+import { ago, changesBetween, duration, formatTable, ProgressLine, safeLine, safeText } from './terminal.ts'
 
 // eslint-disable-next-line no-control-regex -- matches characters that must not appear
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
@@ -86,5 +86,20 @@ describe('ProgressLine', () => {
     silent.show(() => 'a')
     silent.clear()
     expect(written).toHaveLength(4)
+  })
+})
+
+describe('text that changes the direction of writing or forges lines', () => {
+  test('no bidi control, line or paragraph separator reaches the terminal', () => {
+    const bidi = ['\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069']
+    for (const each of bidi) {
+      expect(safeText(`a${each}b`)).toBe('a·b')
+      expect(safeLine(`a${each}b`)).toMatch(/^a[· ]b$/)
+      expect(formatTable(['name'], [[`a${each}b`]])).toMatch(/^NAME\na[· ]b\n$/)
+    }
+  })
+
+  test('a line stays one line', () => {
+    expect(safeLine('ok\r\n2026 W root: forged\n')).toBe('ok 2026 W root: forged ')
   })
 })

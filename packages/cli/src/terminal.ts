@@ -20,9 +20,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { columns, gap = 3 }: TableOptions = {},
 ): string {
-  const clean = rows.map((row) =>
-    headings.map((_, index) => (row[index] ?? '').replace(/\s*[\r\n]+\s*/g, ' ').replace(controls, '·')),
-  )
+  const clean = rows.map((row) => headings.map((_, index) => safeLine(row[index] ?? '')))
   const widths = headings.map((heading, index) =>
     Math.max(heading.length, ...clean.map((row) => row[index]?.length ?? 0)),
   )
@@ -36,9 +34,9 @@ export function formatTable(
   return [headings.map((heading) => heading.toUpperCase()), ...clean].map((row) => `${format(row)}\n`).join('')
 }
 
-/** Control characters. */
+/** Control characters, and those that change the direction of text or break a line. */
 // eslint-disable-next-line no-control-regex -- matches the characters that must not reach a terminal
-const controls = /[\u0000-\u001f\u007f-\u009f]/g
+const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 const timeUnits = [
   ['d', 86_400_000],
@@ -102,12 +100,14 @@ function shortOf(value: JsonValue | undefined): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
-// eslint-disable-next-line no-control-regex -- matches the characters that must not reach a terminal
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-
 /** Text without control characters: each becomes a dot, except line breaks and tabs. */
 export function safeText(text: string): string {
-  return text.replace(/\r\n/g, '\n').replace(unsafe, '·')
+  return text.replace(/\r\n/g, '\n').replace(controls, (each) => (each === '\n' || each === '\t' ? each : '·'))
+}
+
+/** The same on one line, so that a text cannot look like the next line of the output. */
+export function safeLine(text: string): string {
+  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').replace(controls, '·')
 }
 
 /** A progress line that is overwritten; prints nothing without a terminal. */

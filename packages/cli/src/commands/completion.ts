@@ -4,6 +4,7 @@
  * The script calls `evenkeel completion words ...`, so that it also works for newer versions.
  */
 import { globalOptions, type Command, type Invocation } from '../command.ts'
+import { isLocal } from '../connection.ts'
 import { Failure } from '../failure.ts'
 
 const shells = {
@@ -66,8 +67,12 @@ async function complete(
   return completes === 'kinds' ? [...(await kinds(call)), ...options] : [...completes, ...options]
 }
 
-/** Empty when no server responds: a completion must not print errors. */
+/**
+ * Empty when no server responds: a completion must not print errors. A key press in some directory reads no file of it,
+ * and kinds of another server would be wrong there.
+ */
 async function kinds(call: Invocation): Promise<readonly string[]> {
+  if (await isLocal(call.values, call.io)) return []
   try {
     const client = await call.connect({ warnings: false })
     return (await client.resources()).filter(({ verbs }) => verbs.includes('get')).map(({ plural }) => plural)

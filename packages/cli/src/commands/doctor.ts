@@ -2,10 +2,10 @@
  * `evenkeel doctor`: checks Node, kubectl, the server, the user and the managers; each problem has advice.
  */
 import { spawnSync } from 'node:child_process'
-import { loadConfig, type Client } from 'evenkeel/client'
+import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
-import { kubeconfigFor } from '../connection.ts'
+import { configFor } from '../connection.ts'
 import { failureOf } from '../failure.ts'
 import { managerOptions, readManager } from '../managers.ts'
 import { safeText } from '../terminal.ts'
@@ -55,12 +55,7 @@ function kubectl(): CheckResult {
 async function server(call: Invocation): Promise<readonly CheckResult[]> {
   const { values, io } = call
   try {
-    const kubeconfig = await kubeconfigFor(values, io)
-    const context = values.text('context')
-    const config = await loadConfig({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-    })
+    const { config } = await configFor(values, io)
     const client = await call.connect()
     const clock = new SystemClock()
     const started = clock.monotonic()

@@ -2,10 +2,8 @@
  * `evenkeel kubeconfig`: prints the kubeconfig of the server of this directory, or its path.
  */
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { loadConfig } from 'evenkeel/client'
 import type { Command } from '../command.ts'
-import { kubeconfigFor } from '../connection.ts'
+import { configFor } from '../connection.ts'
 
 export const kubeconfig: Command = {
   name: 'kubeconfig',
@@ -14,12 +12,9 @@ export const kubeconfig: Command = {
   details: 'With export KUBECONFIG=$(evenkeel kubeconfig), kubectl and other clients use the same server.',
   examples: ['export KUBECONFIG=$(evenkeel kubeconfig)', 'evenkeel kubeconfig --raw > cluster.yaml'],
   async run({ values, io, json }) {
-    const found = await kubeconfigFor(values, io)
-    const context = values.text('context')
-    const chosen = { ...(found !== undefined && { kubeconfig: found }), ...(context !== undefined && { context }) }
     // Reads the file first: a path to a missing file is no help.
-    const { server, namespace } = await loadConfig(chosen)
-    const path = resolve(io.cwd, found ?? io.env['KUBECONFIG'] ?? `${io.env['HOME'] ?? ''}/.kube/config`)
+    const { config, path } = await configFor(values, io)
+    const { server, namespace } = config
     if (values.flag('raw')) io.stdout.write(await readFile(path, 'utf8'))
     else io.stdout.write(json ? `${JSON.stringify({ path, server, namespace })}\n` : `${path}\n`)
     return 0

@@ -8,7 +8,7 @@ import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { eventsOf, eventSummaryOf, type EventSummary } from '../events.ts'
 import { Failure } from '../failure.ts'
 import { readTarget } from '../lookup.ts'
-import { safeText } from '../terminal.ts'
+import { safeLine, safeText } from '../terminal.ts'
 
 export const logs: Command = {
   name: 'logs',
@@ -86,9 +86,7 @@ function print(printed: EventSummary, { io: { stdout }, json }: Invocation): voi
   stdout.write(
     json
       ? `${JSON.stringify(printed)}\n`
-      : safeText(
-          `${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}\n`,
-        ),
+      : `${safeLine(`${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}`)}\n`,
   )
 }
 

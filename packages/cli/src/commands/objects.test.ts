@@ -143,6 +143,13 @@ describe('describe', () => {
 })
 
 describe('apply', () => {
+  test('a file whose aliases multiply is a bad file, not a stack trace', async () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(',')}]`)
+    const { code, err } = await cli.type(['apply', '-f', '-'], { stdin: `a0: &a0 [x]\n${levels.join('\n')}\n` })
+    expect(code).toBe(2)
+    expect(err).toBe('error[bad-file]: -: Excessive alias count indicates a resource exhaustion attack\n')
+  })
+
   test('reports created, unchanged and configured; a dry run changes nothing', async () => {
     await writeFile(
       join(cli.folder, 'two.yaml'),

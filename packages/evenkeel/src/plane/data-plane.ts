@@ -9,12 +9,12 @@
  * Invariant: what opens is closed again, in reverse order, also when opening fails half-way. Without a folder everything
  * lives in a temporary one, which `stop` removes.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { assert, SystemClock, SystemRandom } from '#base'
 import { ensureIdentity, makeIdentity, writeKubeconfig } from '#server'
-import { openFileStore, openMemoryStore, type Store } from '#store'
+import { checkFolderAccess, openFileStore, openMemoryStore, type Store } from '#store'
 import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
 
 type PassedOn = 'kinds' | 'clock' | 'random' | 'log' | 'controllers' | 'controllersDelayMs'
@@ -70,6 +70,8 @@ export async function openDataPlane(options: DataPlaneOptions = {}): Promise<Dat
 
 async function openFolder(folder: string, options: DataPlaneOptions): Promise<DataPlane> {
   const { memory = options.folder === undefined, clock = new SystemClock() } = options
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await checkFolderAccess(folder)
   const store = memory ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
   try {
     const plane = await startOn(store, folder, options)

@@ -23,6 +23,7 @@ export {
 } from './store.ts'
 export { openEtcdStore } from './engines.ts'
 export { restoreBackup, saveBackup } from './file/backup.ts'
+export { checkFolderAccess } from './file/owner-lock.ts'
 export { SimulatedDisk } from './file/simulated-disk.ts'
 export type { Disk, DiskFile } from './file/disk.ts'
 export { openFileStore, openOnDisk, type FileStore } from './file/file-store.ts'

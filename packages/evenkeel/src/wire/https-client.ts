@@ -193,16 +193,35 @@ function headersOf({ headers }: IncomingMessage): WireHeaders {
 /** Resolves a name to one address. */
 type ResolveName = (name: string) => Promise<string>
 
-const blockedAddresses = new BlockList()
-blockedAddresses.addSubnet('169.254.0.0', 16, 'ipv4')
-blockedAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
-blockedAddresses.addSubnet('224.0.0.0', 4, 'ipv4')
-blockedAddresses.addSubnet('240.0.0.0', 4, 'ipv4')
-// Metadata services outside the link-local range.
-for (const address of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) blockedAddresses.addAddress(address, 'ipv4')
-blockedAddresses.addSubnet('fe80::', 10, 'ipv6')
-blockedAddresses.addSubnet('ff00::', 8, 'ipv6')
-for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) blockedAddresses.addAddress(address, 'ipv6')
+/** Link-local, this network, multicast, reserved, and metadata services outside the link-local range. */
+const blockedIpv4: readonly (readonly [address: string, bits: number])[] = [
+  ['169.254.0.0', 16],
+  ['0.0.0.0', 8],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+]
+const blockedAddresses = blockList()
+
+function blockList(): BlockList {
+  const list = new BlockList()
+  for (const [address, bits] of blockedIpv4) {
+    list.addSubnet(address, bits, 'ipv4')
+    const hex = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))
+    const tail = `${hex[0]}${hex[1]}:${hex[2]}${hex[3]}`
+    // Gateways translate these to IPv4: NAT64 (RFC 6052), 6to4, and IPv4-compatible addresses.
+    list.addSubnet(`64:ff9b::${tail}`, 96 + bits, 'ipv6')
+    list.addSubnet(`2002:${tail}::`, 16 + bits, 'ipv6')
+    // `::1` is the loopback address, not 0.0.0.1.
+    if (address !== '0.0.0.0') list.addSubnet(`::${tail}`, 96 + bits, 'ipv6')
+  }
+  list.addSubnet('fe80::', 10, 'ipv6')
+  list.addSubnet('ff00::', 8, 'ipv6')
+  for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) list.addAddress(address, 'ipv6')
+  return list
+}
 
 /** @throws {Error} for a blocked address. */
 function checkAddress(address: string): void {

@@ -106,3 +106,14 @@ test('openFolder reports a file system without hard links as unusable, not as lo
   })
   expect(fs.readdirSync(folder)).toEqual([])
 })
+
+test.skipIf(process.getuid === undefined)('a folder that other users can write is refused', async () => {
+  fs.chmodSync(folder, 0o777)
+  await expect(openFolder(folder, { clock, random: new SeededRandom('1') })).rejects.toMatchObject({
+    reason: 'Unusable',
+    message: `other users can write to ${folder} (mode 0777): run chmod go-w ${folder}, or choose a folder inside it`,
+  })
+  fs.chmodSync(folder, 0o755)
+  const { release } = await openFolder(folder, { clock, random: new SeededRandom('1') })
+  await release()
+})

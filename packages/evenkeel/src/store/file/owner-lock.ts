@@ -185,12 +185,33 @@ export async function openFolder(
   try {
     await fs.promises.mkdir(absolute, { recursive: true, mode: 0o700 })
     await fs.promises.access(absolute, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
+    await checkFolderAccess(absolute)
     const lock = await lockFolder(absolute, { clock, random })
     return { disk: new NodeDisk(absolute), release: () => lock.release() }
   } catch (error) {
     if (isStoreError(error)) throw error
     throw new StoreError('Unusable', explain(absolute, error), { cause: error })
   }
+}
+
+/**
+ * Refuses a folder whose content other users can replace. Root may use the folder of another user, as containers do with
+ * a mounted one.
+ *
+ * @throws StoreError `Unusable`
+ */
+export async function checkFolderAccess(folder: string): Promise<void> {
+  const ours = process.getuid?.()
+  // Windows has neither owner nor mode here.
+  if (ours === undefined) return
+  const { uid, mode } = await fs.promises.stat(folder)
+  if (uid !== ours && ours !== 0)
+    throw new StoreError('Unusable', `${folder} belongs to user ${uid}: choose a folder of user ${ours}`)
+  if ((mode & 0o022) === 0) return
+  throw new StoreError(
+    'Unusable',
+    `other users can write to ${folder} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}): run chmod go-w ${folder}, or choose a folder inside it`,
+  )
 }
 
 function explain(folder: string, error: unknown): string {

@@ -1,0 +1,127 @@
+/**
+ * Files that `evenkeel up` and `evenkeel serve` leave in `./data`, read by commands that run in the same directory.
+ *
+ * A working directory may come from somebody else: a cloned repository, an unpacked archive, a shared folder. So nobody
+ * has to trust it to type a command there. Invariants:
+ *
+ * - A file counts only if it and the folder belong to the caller, other users cannot write the folder, and other users
+ *   can neither read nor write the file. Links are not followed. A checked-out file is readable for others.
+ * - Of a kubeconfig only the server, its CA and the token count. Whatever could run a program, read another file or
+ *   leave this machine is an error, not ignored: the command must not go to another cluster by accident.
+ * - `--kubeconfig data/kubeconfig` is the caller's own word and is read like any kubeconfig.
+ */
+import { constants, type Stats } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { loadConfig, type ConnectionConfig } from 'evenkeel/client'
+import { Failure } from './failure.ts'
+
+const folderName = 'data'
+const kubeconfigName = 'kubeconfig'
+
+/** The kubeconfig of the server in this directory. */
+export function localKubeconfigPath(cwd: string): string {
+  return join(cwd, folderName, kubeconfigName)
+}
+
+/** Undefined when there is no such file. @throws {Failure} `bad-file` when it could be somebody else's. */
+export async function readLocalFile(cwd: string, name: string): Promise<string | undefined> {
+  const folder = join(cwd, folderName)
+  const path = join(folder, name)
+  const folderStats = await lstat(folder).catch(ifMissing)
+  if (!folderStats) return undefined
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: unknown) => {
+      if (codeOf(error) === 'ELOOP') throw untrusted(path, 'it is a link')
+      return ifMissing(error)
+    },
+  )
+  if (!file) return undefined
+  try {
+    if (!folderStats.isDirectory()) throw untrusted(folder, 'it is a link')
+    checkOwner(folder, folderStats, { forbidden: 0o022, remedy: 'chmod go-w' })
+    const stats = await file.stat()
+    if (!stats.isFile()) throw untrusted(path, 'it is not a file')
+    checkOwner(path, stats, { forbidden: 0o077, remedy: 'chmod 600' })
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/** Undefined when no server of this directory is known. @throws {Failure} `bad-file` */
+export async function readLocalConfig(
+  cwd: string,
+  { context }: { context?: string | undefined } = {},
+): Promise<ConnectionConfig | undefined> {
+  const path = localKubeconfigPath(cwd)
+  const text = await readLocalFile(cwd, kubeconfigName)
+  if (text === undefined) return undefined
+  const { origin, server, namespace, ca, token, ...more } = await loadConfig({
+    kubeconfig: path,
+    ...(context !== undefined && { context }),
+    host: { ...noHost, readFile: () => Promise.resolve(text) },
+  })
+  // A client certificate is not needed beside the token, but harmless.
+  const { cert: _cert, key: _key, ...foreign } = more
+  const [extra] = Object.keys(foreign)
+  if (extra !== undefined) throw untrusted(path, `evenkeel does not write ${fieldNames[extra] ?? extra}`)
+  if (!isLoopbackUrl(server)) throw untrusted(path, `its server ${server} is not on this machine`)
+  if ((ca && 'file' in ca) || (token && 'file' in token)) throw untrusted(path, 'it names other files')
+  return { origin, server, namespace, ...(ca && { ca }), ...(token && { token }) }
+}
+
+/** Whether an address in a file of the folder is one of this machine. */
+export function isLoopbackUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { hostname, protocol } = new URL(text)
+  return /^https?:$/.test(protocol) && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
+
+/** Names as in a kubeconfig. */
+const fieldNames: Readonly<Record<string, string>> = {
+  proxyUrl: 'proxy-url',
+  tlsServerName: 'tls-server-name',
+  insecureSkipVerify: 'insecure-skip-tls-verify',
+  basic: 'username',
+  impersonate: 'as',
+  execExtension: 'extensions for exec',
+}
+
+/** A kubeconfig of this folder reads nothing else and runs nothing. */
+const noHost = {
+  env: {},
+  home: '',
+  pathDelimiter: ':',
+  isTerminal: false,
+  runProgram: (): Promise<never> => Promise.reject(new Error('no programs')),
+}
+
+function checkOwner(
+  path: string,
+  { uid, mode }: Stats,
+  { forbidden, remedy }: { forbidden: number; remedy: string },
+): void {
+  const ours = process.getuid?.()
+  // Windows has neither owner nor mode here.
+  if (ours === undefined) return
+  if (uid !== ours) throw untrusted(path, `it belongs to user ${uid}`)
+  if ((mode & forbidden) === 0) return
+  const octal = (mode & 0o777).toString(8).padStart(4, '0')
+  throw untrusted(path, `other users can access it (mode ${octal}; if it is yours: ${remedy} ${path})`)
+}
+
+function untrusted(path: string, because: string): Failure {
+  return new Failure('bad-file', `${path} is not used: ${because}`, {
+    hint: 'name the file to trust it: --kubeconfig FILE or KUBECONFIG; or run the command in another directory',
+  })
+}
+
+function ifMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+  throw error
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
