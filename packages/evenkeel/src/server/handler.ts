@@ -7,6 +7,7 @@
  *   impersonate              auth/impersonation.ts
  *   wait for a seat          flowcontrol/
  *   authorize                authz/
+ *   count the body           flowcontrol/body-budget.ts; nothing is read before this
  *   find the resource        request-info.ts, registry/
  *   handle                   handlers/, one file per verb
  *
@@ -130,13 +131,17 @@ export class RequestHandler {
     audited?.setImpersonatedUser(context)
     const entering = this.#flowControl.enter(context)
     const seat = entering instanceof Promise ? await entering : entering
+    let endBody: (() => void) | undefined
     try {
       await authorize(context, audited?.watchAuthorizer(authorizer) ?? authorizer)
+      endBody = this.#flowControl.startBody(context)
       const response = await this.#dispatch(audited ? await audited.captureBody(context) : context)
       return this.#flowControl.holdSeat(response, seat, info)
     } catch (error) {
       seat.leave()
       throw error
+    } finally {
+      endBody?.()
     }
   }
 

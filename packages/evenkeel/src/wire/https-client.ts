@@ -14,7 +14,7 @@ import { lookup as systemLookup } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
-import { identityCheck, onAbort } from '#base'
+import { ByteBuffer, identityCheck, onAbort } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from './transport.ts'
 
 export interface HttpsOptions {
@@ -167,14 +167,12 @@ function attempt(
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const whole = new ByteBuffer()
   for await (const chunk of response as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`)
-    chunks.push(chunk)
+    if (whole.size + chunk.byteLength > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`)
+    whole.append(chunk)
   }
-  return Buffer.concat(chunks)
+  return whole.bytes
 }
 
 async function wholeBody(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -38,6 +38,8 @@ export interface WirePeer {
   readonly issuers?: readonly Uint8Array[]
   /** A client certificate was presented, but it is invalid. */
   readonly certificateRefused?: true
+  /** Called when a request of the connection has shown valid credentials: the connection is that of a known user. */
+  readonly onAuthenticated?: (user: string) => void
 }
 
 export interface WireResponse {

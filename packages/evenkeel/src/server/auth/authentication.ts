@@ -151,7 +151,9 @@ export async function authenticate(
   for (const authenticator of authenticators) {
     const asked = authenticator(info)
     const user = asked instanceof Promise ? await asked : asked
-    if (user) return withUser(info, user)
+    if (!user) continue
+    info.request.peer?.onAuthenticated?.(user.name)
+    return withUser(info, user)
   }
   if ((isOpen || openPaths.test(info.path)) && !showsCredentials(info)) return withUser(info, anonymous)
   throw unauthorized()

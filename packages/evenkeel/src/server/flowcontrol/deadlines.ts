@@ -11,13 +11,14 @@
 import { DeadlineError, onAbort, LightAbortController } from '#base'
 import type { Cancel, Clock } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
+import type { BodyAccount } from './body-budget.ts'
 
 /** A request whose signal also aborts at its deadline. Without a deadline it is the original request. */
 export class TimedRequest implements WireRequest {
   readonly method: string
   readonly target: string
   readonly headers: WireHeaders
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>
+  body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly peer?: WirePeer
   readonly borrowsChunks?: true | undefined
   readonly #given: WireRequest
@@ -47,6 +48,13 @@ export class TimedRequest implements WireRequest {
     return this.#controller.signal
   }
 
+  /** Counts the bytes of the body, now or while they are read. @throws {ApiError} `TooManyRequests`, also while reading */
+  countBody(account: BodyAccount): void {
+    if (this.body === undefined) return
+    if (this.body instanceof Uint8Array) account.add(this.body.byteLength)
+    else this.body = counted(this.body, account)
+  }
+
   /** Starts the deadline, until {@link end}. */
   limit(): void {
     this.#isLimited = true
@@ -71,6 +79,13 @@ export class TimedRequest implements WireRequest {
       controller.abort(reason)
     })
     return controller
+  }
+}
+
+async function* counted(body: AsyncIterable<Uint8Array>, account: BodyAccount): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    account.add(piece.byteLength)
+    yield piece
   }
 }
 

@@ -10,6 +10,7 @@ import type { Clock } from '#base'
 import type { WireRequest, WireResponse } from '#wire'
 import type { RequestContext, RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
+import { BodyBudget } from './body-budget.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
 import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
 import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
@@ -27,6 +28,7 @@ export class FlowControl {
   readonly #limits: Limits
   readonly #gates: Readonly<Record<RequestClass, FairQueue>>
   readonly #watches: WatchLimiter
+  readonly #bodies: BodyBudget
   readonly #deadlines: Deadlines
   readonly #pace: ListScheduler
   readonly #clock: Clock
@@ -43,6 +45,8 @@ export class FlowControl {
       })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchLimiter(limits)
+    const bytesMax = limits.bodyBytesMax
+    this.#bodies = new BodyBudget({ bytesMax, bytesPerUserMax: bytesMax * limits.userShare })
     this.#clock = clock
     this.#pace = new ListScheduler(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
@@ -59,6 +63,18 @@ export class FlowControl {
     if (isExempt(context)) return this.#exemptSeat(lane)
     const seat = this.#gates[lane].enter(context.user.name, () => context.request.signal)
     return lane === 'lists' && context.request.peer !== undefined ? this.#paced(seat) : seat
+  }
+
+  /**
+   * Counts the body of a request that came from a socket; returns the function that ends it.
+   *
+   * @throws {ApiError} `TooManyRequests`
+   */
+  startBody({ request, user }: RequestContext): () => void {
+    if (request.body === undefined || request.peer === undefined || !(request instanceof TimedRequest)) return noBody
+    const account = this.#bodies.open(user.name)
+    request.countBody(account)
+    return account.close
   }
 
   /**
@@ -118,6 +134,9 @@ export class FlowControl {
       '# TYPE evenkeel_requests_refused_total counter',
       ...each('evenkeel_requests_refused_total', (gate) => gate.refused),
       `evenkeel_requests_refused_total{lane="watches"} ${this.#watches.refused}`,
+      '# HELP evenkeel_request_body_bytes Bytes of request bodies that are being handled.',
+      '# TYPE evenkeel_request_body_bytes gauge',
+      `evenkeel_request_body_bytes ${this.#bodies.bytes}`,
       '# HELP apiserver_longrunning_requests Watches that are open.',
       '# TYPE apiserver_longrunning_requests gauge',
       `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total}`,
@@ -155,6 +174,7 @@ export class FlowControl {
 }
 
 const noSeat: Seat = { leave: () => undefined }
+const noBody = (): void => undefined
 
 function requestClassOf(verb: string): RequestClass {
   if (lists.has(verb)) return 'lists'

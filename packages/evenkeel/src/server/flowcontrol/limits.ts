@@ -4,6 +4,7 @@
  * The defaults for reads, writes and times are upstream's. Lists have a limit of their own: one list can cost as much
  * as thousands of other reads, and more than a few at a time make none of them faster.
  */
+import { getHeapStatistics } from 'node:v8'
 
 export interface LimitOptions {
   /**
@@ -61,6 +62,13 @@ export interface LimitOptions {
    */
   watchesPerUserMax?: number
   /**
+   * Bytes of request bodies that are handled at once, from the first byte to the response. One user may have the share
+   * of {@link userShare}.
+   *
+   * @default 1/32 of the largest size of the heap, 16 MB for 512 MB, but at least 8 MB
+   */
+  bodyBytesMax?: number
+  /**
    * The deadline of a request; `?timeout=` shortens it. Watches have their own.
    *
    * @default 60_000
@@ -86,6 +94,7 @@ const defaults: Limits = {
   waitMs: 15_000,
   watchesMax: 10_000,
   watchesPerUserMax: 5_000,
+  bodyBytesMax: Math.max(8_388_608, Math.floor(getHeapStatistics().heap_size_limit / 32)),
   requestMs: 60_000,
   writeMs: 34_000,
 }

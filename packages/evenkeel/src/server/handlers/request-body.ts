@@ -19,6 +19,7 @@ import {
   type JsonObjectDraft,
   type JsonValue,
 } from '#api'
+import { ByteBuffer } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml, type MediaFormat, type WireRequest } from '#wire'
 import { completeTypeMeta } from '../registry/strategy.ts'
@@ -46,14 +47,12 @@ export async function readBody({ body, headers }: WireRequest): Promise<Uint8Arr
     if (body.byteLength > bodyBytesMax) throw tooLarge()
     return body
   }
-  const pieces: Uint8Array[] = []
-  let size = 0
+  const whole = new ByteBuffer()
   for await (const piece of body) {
-    size += piece.byteLength
-    if (size > bodyBytesMax) throw tooLarge()
-    pieces.push(piece)
+    if (whole.size + piece.byteLength > bodyBytesMax) throw tooLarge()
+    whole.append(piece)
   }
-  return pieces.length === 1 ? (pieces[0] ?? new Uint8Array()) : Buffer.concat(pieces)
+  return whole.bytes
 }
 
 /**

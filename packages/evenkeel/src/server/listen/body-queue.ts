@@ -1,30 +1,33 @@
 /**
  * The queue of a request body, from the socket to its single reader.
  *
- * Invariants: `push` reports a full queue and `onRoom` free space, so the queue never holds more than the limit and one
- * socket read. The reader's loop ends with the body, or throws the reason why the body is incomplete. After `discard`,
- * or after the reader left its loop, further data is dropped.
+ * Unread data is one buffer, never a list of pieces, and counts against the bytes that the connection may hold. Above
+ * that the body fails with 429.
+ *
+ * Invariants: `push` reports a full queue and `onRoom` free space, so a sender that waits never makes the queue hold
+ * more than the limit and one socket read. The reader's loop ends with the body, or throws the reason why the body is
+ * incomplete. After `discard`, or after the reader left its loop, further data is dropped.
  */
-import { deferred } from '#base'
+import { tooManyRequests } from '#api'
+import { ByteBuffer, deferred } from '#base'
 import type { Deferred } from '#base'
+import type { HeldBytes } from './held-bytes.ts'
 
 interface BodyQueueOptions {
   readonly bytesMax: number
+  readonly held: HeldBytes
   /** The reader starts to read. */
   readonly onWanted?: () => void
   /** After `push` returned false: the queue has space again. */
-  readonly onRoom: () => void
+  readonly onRoom?: () => void
 }
 
 type Result = IteratorResult<Uint8Array, undefined>
 const done: Result = { done: true, value: undefined }
 
 export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #bytesMax: number
-  readonly #onWanted: (() => void) | undefined
-  readonly #onRoom: () => void
-  readonly #pieces: Uint8Array[] = []
-  #bytes = 0
+  readonly #options: BodyQueueOptions
+  readonly #unread = new ByteBuffer()
   #isFull = false
   #isWanted = false
   #isDiscarding = false
@@ -32,10 +35,13 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   #failure: { readonly error: unknown } | undefined
   #waiting: Deferred<Result> | undefined
 
-  constructor({ bytesMax, onWanted, onRoom }: BodyQueueOptions) {
-    this.#bytesMax = bytesMax
-    this.#onWanted = onWanted
-    this.#onRoom = onRoom
+  constructor(options: BodyQueueOptions) {
+    this.#options = options
+  }
+
+  /** True once the reader has begun to read. */
+  get isWanted(): boolean {
+    return this.#isWanted
   }
 
   /** True while the reader waits for data. */
@@ -55,9 +61,13 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
       this.#settle({ done: false, value: piece })
       return true
     }
-    this.#pieces.push(piece)
-    this.#bytes += piece.length
-    this.#isFull = this.#bytes >= this.#bytesMax
+    if (!this.#options.held.add(piece.length)) {
+      this.#drop()
+      this.fail(tooManyRequests('the server holds too many bytes of requests that are not read yet'))
+      return true
+    }
+    this.#unread.append(piece)
+    this.#isFull = this.#unread.size >= this.#options.bytesMax
     return !this.#isFull
   }
 
@@ -78,19 +88,18 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
   /** Drops queued and future data: there is no reader any more. */
   discard(): void {
     this.#isDiscarding = true
-    this.#pieces.length = 0
-    this.#bytes = 0
+    this.#drop()
     this.#settle(done)
     this.#makeRoom()
   }
 
+  /** Everything that has arrived so far, in one piece. */
   next(): Promise<Result> {
     if (!this.#isWanted) {
       this.#isWanted = true
-      this.#onWanted?.()
+      this.#options.onWanted?.()
     }
-    const piece = this.#pieces.shift()
-    if (piece) return this.#take(piece)
+    if (this.#unread.size > 0) return Promise.resolve({ done: false, value: this.#take() })
     if (this.#failure) return Promise.reject(this.#failure.error as Error)
     if (this.#isEnded || this.#isDiscarding) return Promise.resolve(done)
     this.#waiting ??= deferred<Result>()
@@ -106,16 +115,22 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     return this
   }
 
-  #take(piece: Uint8Array): Promise<Result> {
-    this.#bytes -= piece.length
-    if (this.#bytes < this.#bytesMax) this.#makeRoom()
-    return Promise.resolve({ done: false, value: piece })
+  #take(): Buffer {
+    this.#options.held.remove(this.#unread.size)
+    const bytes = this.#unread.take()
+    this.#makeRoom()
+    return bytes
+  }
+
+  #drop(): void {
+    this.#options.held.remove(this.#unread.size)
+    this.#unread.clear()
   }
 
   #makeRoom(): void {
     if (!this.#isFull) return
     this.#isFull = false
-    this.#onRoom()
+    this.#options.onRoom?.()
   }
 
   #settle(result: Result): void {

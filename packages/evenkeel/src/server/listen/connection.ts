@@ -3,6 +3,7 @@
  */
 import type { Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
+import type { HeldBytes } from './held-bytes.ts'
 
 export interface ServerConnection {
   /** Accepts no more requests; closes when those in flight are answered. */
@@ -19,6 +20,8 @@ export interface ConnectionContext {
   /** The value of the `date` header. */
   readonly date: () => string
   readonly peer: WirePeer
+  /** What this connection holds unread. */
+  readonly held: HeldBytes
 }
 
 /** How long a connection that the server closed may linger, and how much it may still send meanwhile. */
@@ -30,13 +33,14 @@ export const lingerBytesMax = 1_048_576
 
 export interface ListenLimits {
   /**
-   * Open connections; further ones are dropped.
+   * Open connections. A further one takes the place of the oldest on which nobody has shown credentials; if there is no
+   * such connection, it is dropped.
    *
    * @default 10_000
    */
   readonly connectionsMax: number
   /**
-   * Open connections from one address, so that no single machine can take all of them.
+   * Open connections from one address, so that no single machine can take all of them. The same rule applies.
    *
    * @default 7_500
    */
@@ -72,6 +76,19 @@ export interface ListenLimits {
    */
   readonly bodyIdleMs: number
   /**
+   * From the first wait for a body until it must arrive at {@link bodyBytesPerSecondMin}. Also the longest time in which
+   * a client may send the rest of a body that nobody reads.
+   *
+   * @default 10_000
+   */
+  readonly bodyGraceMs: number
+  /**
+   * The least rate of a body, on average.
+   *
+   * @default 4_096
+   */
+  readonly bodyBytesPerSecondMin: number
+  /**
    * Between two requests of one connection.
    *
    * @default 90_000
@@ -84,11 +101,23 @@ export interface ListenLimits {
    */
   readonly writeStallMs: number
   /**
-   * A body up to this size is read before the handler runs; a longer one is streamed, with at most this much buffered.
+   * Bytes of one body that are buffered before its handler reads them.
    *
    * @default 65_536
    */
-  readonly wholeBodyBytesMax: number
+  readonly unreadBodyBytesMax: number
+  /**
+   * Bytes that arrived on one connection and are not read yet: heads, and bodies whose handler waits.
+   *
+   * @default 1_048_576
+   */
+  readonly unreadBytesPerConnectionMax: number
+  /**
+   * Unread bytes of all connections together. Those of one user may have a quarter of it.
+   *
+   * @default 67_108_864
+   */
+  readonly unreadBytesMax: number
   /**
    * Requests in flight on one HTTP/2 connection; clients open another connection for more.
    *
@@ -96,7 +125,7 @@ export interface ListenLimits {
    */
   readonly streamsMax: number
   /**
-   * A burst of cancelled requests, pings and settings on one HTTP/2 connection; 50 per second are forgiven.
+   * A burst of cancelled requests, pings, settings and tiny frames on one HTTP/2 connection; 50 per second are forgiven.
    *
    * @default 1_000
    */
@@ -111,9 +140,13 @@ const defaultListenLimits: ListenLimits = {
   headFieldsMax: 200,
   headMs: 10_000,
   bodyIdleMs: 30_000,
+  bodyGraceMs: 10_000,
+  bodyBytesPerSecondMin: 4_096,
   keepAliveMs: 90_000,
   writeStallMs: 60_000,
-  wholeBodyBytesMax: 65_536,
+  unreadBodyBytesMax: 65_536,
+  unreadBytesPerConnectionMax: 1_048_576,
+  unreadBytesMax: 67_108_864,
   streamsMax: 250,
   nuisancesMax: 1_000,
 }

@@ -96,6 +96,9 @@ const plainText = /^[\t\x20-\x7e\x80-\xff]*$/
 const lineBytesMax = 4096
 /** For extensions and trailers of a whole body. */
 const overheadBytesMax = 16_384
+/** So many chunks are free; beyond them they must have this size on average. A tiny chunk costs more than its byte. */
+const freeChunks = 1_000
+const chunkBytesMin = 16
 const trailersMax = 100
 const lineFeed = 10
 
@@ -105,6 +108,8 @@ export class ChunkedDecoder {
   #line = ''
   #overhead = 0
   #trailers = 0
+  #chunks = 0
+  #data = 0
 
   get isDone(): boolean {
     return this.#expects === 'nothing'
@@ -157,6 +162,9 @@ export class ChunkedDecoder {
     if (digits === undefined) throw new HttpProtocolError(400, 'a chunk has no proper size')
     this.#count(line.length - digits.length)
     this.#left = Number.parseInt(digits, 16)
+    this.#data += this.#left
+    if (++this.#chunks > freeChunks && this.#data < (this.#chunks - freeChunks) * chunkBytesMin)
+      throw new HttpProtocolError(400, 'the chunks are too small')
     this.#expects = this.#left === 0 ? 'trailer' : 'data'
   }
 

@@ -23,7 +23,7 @@ describe('Http1Connection reads', () => {
     expect({ method, target, peer, body }).toEqual({
       method: 'GET',
       target: '/a?b=1',
-      peer: { address: '127.0.0.1', encrypted: false },
+      peer: { address: '127.0.0.1', encrypted: false, onAuthenticated: expect.any(Function) as () => void },
       body: undefined,
     })
     expect(Object.entries(headers)).toEqual([
@@ -167,7 +167,7 @@ describe('Http1Connection and a body that was not sent yet', () => {
   })
 
   test('is read away if little is left, otherwise the connection closes', async () => {
-    const { listening } = await serve(() => Promise.resolve(text('no;')), { limits: { wholeBodyBytesMax: 10 } })
+    const { listening } = await serve(() => Promise.resolve(text('no;')), { limits: { unreadBodyBytesMax: 10 } })
     const short = new RawClient(listening.url).send(post('x'.repeat(1000)) + get('/', 'Connection: close\r\n'))
     expect((await short.all()).match(/no;/g)).toHaveLength(2)
     const long = new RawClient(listening.url).send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\nxxx`)
@@ -176,6 +176,35 @@ describe('Http1Connection and a body that was not sent yet', () => {
       'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
     )
     expect(await chunked.all()).toMatch(/connection: close[^]*no;$/)
+  })
+
+  test('row 13: is not held before the handler asks for it', async () => {
+    const gate = deferred<undefined>()
+    const { listening, requests } = await serve(async (request) => {
+      await gate.promise
+      return text(`read ${(await readBody(request)).length};`)
+    })
+    const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n')
+    await until(() => requests.length === 1)
+    client.socket.write(Buffer.alloc(9_000_000))
+    await quiet()
+    // Loopback buffers some megabytes; the rest stays with the client.
+    expect(client.socket.writableLength).toBeGreaterThan(1_000_000)
+    gate.resolve(undefined)
+    expect(await client.until('read')).toContain('read 9000000;')
+  })
+
+  test('row 13: in chunks of one byte is refused, in small ones accepted', async () => {
+    const { listening } = await serve(async (request) =>
+      text(await readBody(request).then(({ length }) => `read ${length};`, String)),
+    )
+    const send = (chunk: string, count: number): RawClient =>
+      new RawClient(listening.url).send(
+        `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count)}0\r\n\r\n`,
+      )
+    expect(await send('x', 900).until('read')).toContain('read 900;')
+    expect(await send('x'.repeat(16), 9000).until('read')).toContain('read 144000;')
+    expect(await send('x', 9000).all()).toContain('the chunks are too small')
   })
 
   test('that is damaged fails for its reader and closes the connection', async () => {

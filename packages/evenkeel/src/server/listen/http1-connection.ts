@@ -1,11 +1,12 @@
 /**
  * One HTTP/1.1 connection: requests in sequence, responses in the same order.
  *
- *   idle ──▶ head ──▶ gathering ──▶ serving ──▶ draining ──▶ idle
- *                                      └────────────▶ closing ──▶ closed
+ *   idle ──▶ head ──▶ serving ──▶ draining ──▶ idle
+ *                        └────────────▶ closing ──▶ closed
  *
  * Invariants: one request is served at a time; later ones wait in a bounded buffer and then in the client's. A small
- * response is one write. After a malformed request, or one whose body was not read, the connection closes, because the
+ * response is one write. A body that came with its head is passed on as it is. Otherwise the handler runs first and the
+ * socket is read when the handler asks for the body: nobody makes the server hold a body before showing credentials. After a malformed request, or one whose body was not read, the connection closes, because the
  * start of the next request is unknown. When the socket closes, the request's signal aborts and the loop over its
  * response ends.
  *
@@ -14,7 +15,9 @@
  */
 import type { Socket } from 'node:net'
 import { badRequest } from '#api'
+import { ByteBuffer } from '#base'
 import type { WireResponse } from '#wire'
+import { BodyPace } from './body-pace.ts'
 import { BodyQueue } from './body-queue.ts'
 import { lingerBytesMax, lingerMs, type ConnectionContext, type ServerConnection } from './connection.ts'
 import {
@@ -43,7 +46,7 @@ import {
 } from './http1-head.ts'
 import { OutputStream } from './output-stream.ts'
 
-type ConnectionPhase = 'idle' | 'head' | 'gathering' | 'serving' | 'draining' | 'closing' | 'closed'
+type ConnectionPhase = 'idle' | 'head' | 'serving' | 'draining' | 'closing' | 'closed'
 
 /** The buffer for pipelined requests. */
 const pipelinedBytesMax = 65_536
@@ -60,10 +63,13 @@ export class Http1Connection implements ServerConnection {
   readonly #outlet: OutputStream
   #phase: ConnectionPhase = 'idle'
   #deadlineMs: number
-  #input: Buffer | undefined
+  /** Received and not parsed: a head, or requests after the one that is served. */
+  readonly #input = new ByteBuffer()
+  /** The part of it that is counted as held. */
+  #counted = 0
   #scanned = 0
-  #head: RequestHead | undefined
   #intake: BodyReader | undefined
+  #pace: BodyPace | undefined
   #life: RequestLifetime | undefined
   #isAnswering = false
   #isLast = false
@@ -92,14 +98,20 @@ export class Http1Connection implements ServerConnection {
   expire(nowMs: number): void {
     const { limits } = this.#context
     if (this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#socket.destroy()
+    this.#checkPace(nowMs)
     if (nowMs < this.#deadlineMs) return
     this.#deadlineMs = never
     if (this.#phase === 'idle') this.#close()
-    else if (this.#phase === 'head' || this.#phase === 'gathering')
-      this.#refuse(new HttpProtocolError(408, 'the request took too long to arrive'))
-    else if (this.#phase !== 'serving') this.#socket.destroy()
-    else if (this.#intake?.queue.isWaitedFor === true) this.#intake.fail(badRequest('the body stopped arriving'))
-    else this.#deadlineMs = this.#inMs(limits.bodyIdleMs)
+    else if (this.#phase === 'head') this.#refuse(new HttpProtocolError(408, 'the request took too long to arrive'))
+    else this.#socket.destroy()
+  }
+
+  /** A handler waits for a body that comes too slowly. */
+  #checkPace(nowMs: number): void {
+    const intake = this.#intake
+    if (this.#phase !== 'serving' || !intake || intake.isDone) return
+    if (!intake.queue.isWaitedFor) this.#pace?.restart(nowMs)
+    else if (this.#pace?.isLate(nowMs) === true) intake.fail(badRequest('the body stopped arriving'))
   }
 
   #onData(chunk: Buffer): void {
@@ -108,28 +120,40 @@ export class Http1Connection implements ServerConnection {
       if (this.#dropped > lingerBytesMax) this.#socket.destroy()
       return
     }
-    const rest = this.#intake ? this.#feed(this.#intake, chunk) : chunk
-    if (rest.length > 0) this.#input = this.#input ? Buffer.concat([this.#input, rest]) : rest
+    this.#input.append(this.#intake ? this.#feed(this.#intake, chunk) : chunk)
     this.#advance()
+    this.#count()
+  }
+
+  /** Counts the unparsed bytes; a connection whose bytes are too many is closed. */
+  #count(): void {
+    const { held } = this.#context
+    const more = this.#input.size - this.#counted
+    if (more < 0) held.remove(-more)
+    else if (more > 0 && !held.add(more)) {
+      this.#refuse(new HttpProtocolError(503, 'the server holds too many unread bytes'))
+      return
+    }
+    this.#counted += more
   }
 
   /** Processes the received data as far as possible. */
   #advance(): void {
     try {
       if (this.#phase === 'idle' || this.#phase === 'head') this.#readHead()
-      else if (this.#phase === 'gathering' && this.#head) this.#gather(this.#head)
       else if (this.#phase === 'draining' && this.#intake?.isDone === true) this.#next()
       else if (this.#phase === 'draining' && this.#intake?.isBroken === true) this.#close()
-      else if ((this.#input?.length ?? 0) > pipelinedBytesMax) this.#socket.pause()
+      else if (this.#input.size > pipelinedBytesMax) this.#socket.pause()
     } catch (error) {
       this.#refuse(error)
     }
   }
 
   #readHead(): void {
-    const input = this.#input && skipEmptyLines(this.#input)
-    this.#input = input
-    if (!input || input.length === 0) return
+    const received = this.#input.bytes
+    const input = skipEmptyLines(received)
+    this.#input.drop(received.length - input.length)
+    if (input.length === 0) return
     const { limits } = this.#context
     const end = input.indexOf(headEnd, Math.max(0, this.#scanned - headEnd.length))
     if (end < 0 || end > limits.headBytesMax) {
@@ -141,71 +165,53 @@ export class Http1Connection implements ServerConnection {
     }
     const head = parseHead(input.toString('latin1', 0, end), limits)
     this.#scanned = 0
-    this.#input = restOf(input, end + headEnd.length)
+    this.#input.drop(end + headEnd.length)
     this.#deadlineMs = never
     this.#startBody(head)
   }
 
   #startBody(head: RequestHead): void {
     const { length } = head
-    const { wholeBodyBytesMax } = this.#context.limits
     if (length === 0) this.#serve(head, undefined)
-    else if (
-      length !== 'chunked' &&
-      length <= wholeBodyBytesMax &&
-      (!head.expectsContinue || (this.#input?.length ?? 0) >= length)
-    )
-      this.#gather(head)
-    else this.#serve(head, this.#openIntake(head))
-  }
-
-  /** Waits for a small body, so that the handler gets it as one buffer. */
-  #gather(head: RequestHead): void {
-    const length = head.length as number
-    const input = this.#input
-    if (!input || input.length < length) {
-      this.#phase = 'gathering'
-      this.#head = head
-      this.#deadlineMs = this.#inMs(this.#context.limits.bodyIdleMs)
-      return
-    }
-    this.#deadlineMs = never
-    this.#input = restOf(input, length)
-    this.#serve(head, input.subarray(0, length))
+    else if (length !== 'chunked' && length <= this.#input.size) {
+      const body = this.#input.bytes.subarray(0, length)
+      this.#input.drop(length)
+      this.#serve(head, body)
+    } else this.#serve(head, this.#openIntake(head))
   }
 
   #openIntake(head: RequestHead): BodyQueue {
+    const { limits, clock, held } = this.#context
     const queue = new BodyQueue({
-      bytesMax: this.#context.limits.wholeBodyBytesMax,
+      bytesMax: limits.unreadBodyBytesMax,
+      held,
       onRoom: () => {
         this.#socket.resume()
       },
       onWanted: () => {
         if (head.expectsContinue && this.#intake?.isBegun === false && !this.#isAnswering && this.#outlet.isOpen)
           this.#socket.write(continueResponse)
+        this.#pace?.restart(clock.monotonic())
+        this.#socket.resume()
       },
     })
-    const input = this.#input
-    this.#input = undefined
-    this.#intake = new BodyReader(head.length, queue)
-    this.#deadlineMs = this.#inMs(this.#context.limits.bodyIdleMs)
-    if (input) {
-      const rest = this.#feed(this.#intake, input)
-      if (rest.length > 0) this.#input = rest
-    }
+    const intake = (this.#intake = new BodyReader(head.length, queue))
+    this.#pace = new BodyPace(limits, clock.monotonic())
+    const came = this.#input.take()
+    if (came.length > 0) this.#input.append(this.#feed(intake, came))
+    if (!intake.isDone) this.#socket.pause()
     return queue
   }
 
   #feed(intake: BodyReader, chunk: Buffer): Buffer {
     const rest = intake.feed(chunk)
-    this.#deadlineMs = intake.isDone ? never : this.#inMs(this.#context.limits.bodyIdleMs)
+    this.#pace?.add(chunk.length - rest.length, this.#context.clock.monotonic())
     if (intake.queue.isFull && !intake.isDone) this.#socket.pause()
     return rest
   }
 
   #serve(head: RequestHead, body: Uint8Array | BodyQueue | undefined): void {
     this.#phase = 'serving'
-    this.#head = head
     this.#isAnswering = false
     void this.#answer(head, body)
   }
@@ -292,7 +298,8 @@ export class Http1Connection implements ServerConnection {
     this.#intake?.queue.discard()
     if (this.#intake?.isDone === false) {
       this.#phase = 'draining'
-      this.#deadlineMs = this.#inMs(this.#context.limits.bodyIdleMs)
+      this.#deadlineMs = this.#inMs(this.#context.limits.bodyGraceMs)
+      this.#socket.resume()
     } else {
       this.#next()
     }
@@ -300,11 +307,14 @@ export class Http1Connection implements ServerConnection {
 
   #next(): void {
     this.#phase = 'idle'
-    this.#head = undefined
     this.#intake = undefined
+    this.#pace = undefined
     this.#deadlineMs = this.#inMs(this.#context.limits.keepAliveMs)
     if (this.#socket.isPaused()) this.#socket.resume()
-    if (this.#input) this.#advance()
+    if (this.#input.size > 0) {
+      this.#advance()
+      this.#count()
+    }
   }
 
   #refuse(error: unknown): void {
@@ -325,7 +335,7 @@ export class Http1Connection implements ServerConnection {
   #close(): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return
     this.#phase = 'closing'
-    this.#input = undefined
+    this.#forgetInput()
     this.#intake?.queue.discard()
     this.#deadlineMs = this.#inMs(this.#context.limits.writeStallMs)
     this.#socket.end(() => {
@@ -336,16 +346,19 @@ export class Http1Connection implements ServerConnection {
 
   #onClose(): void {
     this.#phase = 'closed'
-    this.#input = undefined
+    this.#forgetInput()
     this.#life?.end()
     this.#intake?.fail(badRequest('the client went away'))
+    this.#intake?.queue.discard()
+  }
+
+  #forgetInput(): void {
+    this.#context.held.remove(this.#counted)
+    this.#counted = 0
+    this.#input.clear()
   }
 
   #inMs(delayMs: number): number {
     return this.#context.clock.monotonic() + delayMs
   }
-}
-
-function restOf(bytes: Buffer, from: number): Buffer | undefined {
-  return bytes.length > from ? bytes.subarray(from) : undefined
 }

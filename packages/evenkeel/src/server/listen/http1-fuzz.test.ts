@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { silentLogger, SimulatedClock } from '#base'
 import type { WireRequest } from '#wire'
 import { withDefaultListenLimits } from './connection.ts'
+import { HeldBytes } from './held-bytes.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { echo } from './served.fixture.ts'
 import { turn } from './turns.fixture.ts'
@@ -33,7 +34,7 @@ async function run(pieces: readonly Buffer[]): Promise<Run> {
     requests.push(request)
     return echo(request)
   }
-  const limits = withDefaultListenLimits({ wholeBodyBytesMax: 16, headBytesMax: 2000 })
+  const limits = withDefaultListenLimits({ unreadBodyBytesMax: 16, headBytesMax: 2000 })
   const connection = new Http1Connection(socket as Socket, {
     transport,
     limits,
@@ -41,6 +42,7 @@ async function run(pieces: readonly Buffer[]): Promise<Run> {
     log: silentLogger,
     date: () => 'now',
     peer: { address: '', encrypted: false },
+    held: new HeldBytes(1_000_000),
   })
   for (const piece of pieces) {
     socket.push(piece)

@@ -1,11 +1,12 @@
 /**
  * One HTTP/2 connection: concurrent requests, each an exchange of its own.
  *
- * Invariants of a connection: a client that opens and cancels requests, or sends pings and settings, at an abusive rate
- * is disconnected. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
+ * Invariants of a connection: a client that opens and cancels requests, or sends pings, settings and tiny frames, at an
+ * abusive rate is disconnected. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
  * after which clients retry elsewhere; the connection closes with its last request.
  *
- * Invariants of an exchange: when the client cancels, the signal aborts and the loop over the response ends. A response
+ * Invariants of an exchange: the handler runs at once and asks for the body when it knows the caller. Until then the
+ * body is read, because Node would keep each frame as an object, and counts against what the connection may hold. When the client cancels, the signal aborts and the loop over the response ends. A response
  * that cannot be finished is reset, never ended as if it were complete. A stream is never reset while it has data that
  * could be sent, because then Node 20 loops endlessly and Node 26 aborts. Data that the client does not accept for some
  * time does not count.
@@ -20,8 +21,8 @@ import {
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { badRequest } from '#api'
-import { deferred, type Deferred } from '#base'
 import type { WireHeaders, WireResponse } from '#wire'
+import { BodyPace } from './body-pace.ts'
 import { BodyQueue } from './body-queue.ts'
 import { lingerMs, type ConnectionContext, type ServerConnection } from './connection.ts'
 import {
@@ -46,6 +47,9 @@ const connectionWindowBytes = 4_194_304
 /** Node refuses requests above this; the backpressure of this server stays far below it. */
 const sessionMegabytes = 1_024
 const floodEventsPerSweep = 50
+/** A frame of a body below this size is tiny; the first ones of a body are free. */
+const tinyFrameBytes = 64
+const tinyFramesFree = 16
 
 /** As Node emits it; its types lack the last part, the raw fields. */
 type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, sent: readonly string[]]
@@ -111,7 +115,12 @@ export class Http2Connection implements ServerConnection {
     stream: ServerHttp2Stream,
     { headers, sent }: { headers: IncomingHttpHeaders; sent: readonly string[] },
   ): void {
-    const exchange = new Http2Exchange(stream, this.#context)
+    const exchange = new Http2Exchange(stream, {
+      context: this.#context,
+      onNuisance: () => {
+        this.#onNuisance()
+      },
+    })
     this.#exchanges.add(exchange)
     stream.on('close', () => {
       this.#exchanges.delete(exchange)
@@ -127,7 +136,7 @@ export class Http2Connection implements ServerConnection {
       address: this.#context.peer.address,
     })
     this.#session.destroy(
-      new Error('too many cancelled requests, pings or settings'),
+      new Error('too many cancelled requests, pings, settings or tiny frames'),
       constants.NGHTTP2_ENHANCE_YOUR_CALM,
     )
   }
@@ -148,15 +157,20 @@ export class Http2Exchange {
   readonly #context: ConnectionContext
   readonly #outlet: OutputStream
   readonly #life = new RequestLifetime()
+  readonly #onNuisance: () => void
   #queue: BodyQueue | undefined
-  #whole: Deferred<Uint8Array> | undefined
-  #bodyDeadlineMs = never
+  #pace: BodyPace | undefined
+  #tinyFrames = 0
   #resetAtMs = never
   #isAnswered = false
 
-  constructor(stream: ServerHttp2Stream, context: ConnectionContext) {
+  constructor(
+    stream: ServerHttp2Stream,
+    { context, onNuisance }: { readonly context: ConnectionContext; readonly onNuisance: () => void },
+  ) {
     this.#stream = stream
     this.#context = context
+    this.#onNuisance = onNuisance
     this.#outlet = new OutputStream(stream, context.clock)
     stream.on('error', () => undefined)
     stream.on('close', () => {
@@ -173,10 +187,8 @@ export class Http2Exchange {
     const { limits } = this.#context
     if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs))
       this.#stream.destroy(new Error('the client does not take its response'))
-    if (nowMs < this.#bodyDeadlineMs) return
-    this.#awaitBody()
-    this.#whole?.reject(new HttpProtocolError(408, 'the request took too long to arrive'))
-    if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
+    if (this.#queue?.isWaitedFor === false) this.#pace?.restart(nowMs)
+    else if (this.#pace?.isLate(nowMs) === true) this.#queue?.fail(badRequest('the body stopped arriving'))
   }
 
   async serve(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<void> {
@@ -199,10 +211,8 @@ export class Http2Exchange {
     const { transport, peer, log } = this.#context
     try {
       const { method, target, headers, length } = convertHttp2Head(raw, sent)
-      const body = this.#body(length)
-      return await transport(
-        makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life),
-      )
+      const body = this.#stream.endAfterHeaders || length === 0 ? undefined : this.#openQueue()
+      return await transport(makeRequest({ method, target, headers, body, peer }, this.#life))
     } catch (error) {
       if (error instanceof HttpProtocolError) return textResponse(error.status, error.message)
       log.error('a request failed', {
@@ -213,50 +223,30 @@ export class Http2Exchange {
     }
   }
 
-  /** A small body as one buffer, a longer one or one of unknown length as a stream. */
-  #body(length: number | undefined): Promise<Uint8Array> | AsyncIterable<Uint8Array> | undefined {
-    if (this.#stream.endAfterHeaders || length === 0) return undefined
-    this.#awaitBody()
-    return length !== undefined && length <= this.#context.limits.wholeBodyBytesMax ? this.#gather() : this.#openQueue()
-  }
-
-  /** HTTP/2 itself enforces the announced length. */
-  #gather(): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = []
-    const whole = (this.#whole = deferred<Uint8Array>())
-    this.#stream.on('data', (piece: Buffer) => {
-      this.#awaitBody()
-      pieces.push(piece)
-    })
-    this.#stream.on('end', () => {
-      this.#bodyDeadlineMs = never
-      const [first] = pieces
-      whole.resolve(first && pieces.length === 1 ? first : Buffer.concat(pieces))
-    })
-    return whole.promise
-  }
-
   #openQueue(): BodyQueue {
-    const stream = this.#stream
+    const { limits, held, clock } = this.#context
     const queue = (this.#queue = new BodyQueue({
-      bytesMax: this.#context.limits.wholeBodyBytesMax,
-      onRoom: () => {
-        stream.resume()
+      bytesMax: limits.unreadBytesPerConnectionMax,
+      held,
+      onWanted: () => {
+        this.#pace?.restart(clock.monotonic())
       },
     }))
-    stream.on('data', (piece: Buffer) => {
-      this.#awaitBody()
-      if (!queue.push(piece)) stream.pause()
+    this.#pace = new BodyPace(limits, clock.monotonic())
+    this.#stream.on('data', (piece: Buffer) => {
+      this.#onData(queue, piece)
     })
-    stream.on('end', () => {
-      this.#bodyDeadlineMs = never
+    this.#stream.on('end', () => {
+      this.#pace = undefined
       queue.end()
     })
     return queue
   }
 
-  #awaitBody(): void {
-    this.#bodyDeadlineMs = this.#context.clock.monotonic() + this.#context.limits.bodyIdleMs
+  #onData(queue: BodyQueue, piece: Buffer): void {
+    this.#pace?.add(piece.length, this.#context.clock.monotonic())
+    if (piece.length < tinyFrameBytes && ++this.#tinyFrames > tinyFramesFree) this.#onNuisance()
+    queue.push(piece)
   }
 
   async #send(response: WireResponse, method: string): Promise<void> {
@@ -285,7 +275,7 @@ export class Http2Exchange {
   #finish(): void {
     const stream = this.#stream
     this.#isAnswered = true
-    this.#bodyDeadlineMs = never
+    this.#pace = undefined
     this.#queue?.discard()
     this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
     if (stream.readableEnded || stream.endAfterHeaders) return
@@ -313,8 +303,8 @@ export class Http2Exchange {
 
   #onClose(): void {
     if (!this.#isAnswered) this.#life.end()
-    this.#whole?.reject(new HttpProtocolError(400, 'the client went away'))
     this.#queue?.fail(badRequest('the client went away'))
+    this.#queue?.discard()
   }
 }
 

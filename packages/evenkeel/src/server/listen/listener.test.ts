@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, assert, describe, expect, test } from 'vitest'
 import { deferred, SystemClock, SystemRandom } from '#base'
+import type { Transport } from '#wire'
 import { issueClientCertificate, type WireResponse } from '#wire'
 import { makeIdentity } from '../auth/identity.ts'
 import { listen } from './listener.ts'
@@ -36,8 +37,15 @@ describe('listen', () => {
       await expect(listen(echo, { limits: { headMs: limit } })).rejects.toThrow(RangeError)
   })
 
-  test('row 18: drops connections of one address above its limit, and counts those that closed no more', async () => {
-    const { listening } = await serve(echo, { limits: { connectionsPerAddressMax: 2 } })
+  /** Every request shows credentials. */
+  const authenticated: Transport = (request) => {
+    request.peer?.onAuthenticated?.('ada')
+    return echo(request)
+  }
+  const limits = [{ connectionsPerAddressMax: 2 }, { connectionsMax: 2 }]
+
+  test.each(limits)('row 18: drops connections above a limit of known ones: %o', async (each) => {
+    const { listening } = await serve(authenticated, { limits: each })
     const [one, two] = [new RawClient(listening.url).send(get), new RawClient(listening.url).send(get)]
     await Promise.all([one.until('ok'), two.until('ok')])
     expect(await new RawClient(listening.url).send(get).all()).toBe('')
@@ -46,14 +54,16 @@ describe('listen', () => {
     await new RawClient(listening.url).send(get).until('ok')
   })
 
-  test('row 18: drops connections above its limit', async () => {
-    const { listening } = await serve(echo, { limits: { connectionsMax: 2 } })
-    const [one, two] = [new RawClient(listening.url).send(get), new RawClient(listening.url).send(get)]
-    await Promise.all([one.until('ok'), two.until('ok')])
-    expect(await new RawClient(listening.url).send(get).all()).toBe('')
-    two.socket.destroy()
-    await until(() => listening.connections === 1)
-    await new RawClient(listening.url).send(get).until('ok')
+  test.each(limits)('row 18: connections without credentials give way to new ones, oldest first: %o', async (each) => {
+    const { listening } = await serve(authenticated, { limits: each })
+    const known = new RawClient(listening.url).send(get)
+    await known.until('ok')
+    const idle = new RawClient(listening.url).send('GET / HTTP/1.1\r\n')
+    await until(() => listening.connections === 2)
+    const next = new RawClient(listening.url).send(get)
+    await next.until('ok')
+    expect(await idle.all()).toBe('')
+    await known.send(get).until('ok', 2)
   })
 })
 
@@ -151,13 +161,13 @@ describe('listen gives up', () => {
     ],
     'a small body that does not come': [
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc',
-      30_000,
-      'HTTP/1.1 408 Request Timeout',
+      10_000,
+      'HTTP/1.1 500',
     ],
     'a connection without a next request': [get, 90_000, 'HTTP/1.1 200 OK'],
     'a long body that stops': [
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\nabc',
-      30_000,
+      10_000,
       'HTTP/1.1 500',
     ],
   }
@@ -167,7 +177,7 @@ describe('listen gives up', () => {
       const client = new RawClient(listening.url).send(text)
       if (text === get) await client.until('ok')
       else await arrived(listening)
-      if (text.includes('99999')) await until(() => requests.length === 1)
+      if (text.startsWith('POST')) await until(() => requests.length === 1)
       await clock.advance(afterMs - 1000)
       client.send(text.includes('GET / HTTP/1.1\r\nHost: a\r\n') ? 'X: 1\r\n' : '')
       expect(listening.connections).toBe(1)
@@ -177,6 +187,36 @@ describe('listen gives up', () => {
       expect(clock.pending).toBe(0)
     })
   }
+
+  test.each([
+    ['that is read', echo, 'HTTP/1.1 500'],
+    ['that nobody reads', () => Promise.resolve({ status: 401, headers: {} }), 'HTTP/1.1 401'],
+  ])('row 18: a body %s, of one byte every few seconds', async (_, answer, expected) => {
+    for (const http of ['own', 'node'] as const) {
+      const { listening, clock, requests } = await serve(answer as Transport, { http })
+      const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n')
+      await until(() => requests.length === 1)
+      for (let seconds = 0; seconds < 30 && listening.connections > 0; seconds += 2) {
+        client.send('x')
+        await quiet()
+        await clock.advance(2000)
+      }
+      expect(await client.all()).toMatch(new RegExp(`^${expected}`))
+      expect(listening.connections).toBe(0)
+    }
+  })
+
+  test('row 18: not a body that comes at a fair rate, however long it takes', async () => {
+    const { listening, clock, requests } = await serve()
+    const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 81920\r\n\r\n')
+    await until(() => requests.length === 1)
+    for (let second = 0; second < 20; second++) {
+      client.send('x'.repeat(4096))
+      await quiet()
+      await clock.advance(1000)
+    }
+    expect(await client.until('xxx')).toMatch(/^HTTP\/1.1 200/)
+  })
 
   test('row 18: a TLS handshake that does not happen', async () => {
     const { listening, clock } = await serve(echo, { tls })

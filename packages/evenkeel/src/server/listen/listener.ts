@@ -31,6 +31,7 @@ import {
   type ServerConnection,
 } from './connection.ts'
 import { Http1Connection } from './http1-connection.ts'
+import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 import type { NodeHttp1 } from './node-http1.ts'
 
 /** In PEM. */
@@ -137,7 +138,7 @@ class Listener implements ListenerHandle {
   readonly #sweeper: Sweeper
   readonly #date: () => string
   readonly #acceptedSockets = new Map<string, AcceptedSocket>()
-  readonly #perAddress = new Map<string, number>()
+  readonly #limiter: ConnectionLimiter
   #isClosing = false
   #closing: Promise<void> | undefined
   /** Resolves when the last connection has closed, after `close` was called. */
@@ -147,9 +148,9 @@ class Listener implements ListenerHandle {
     this.#transport = transport
     this.#options = options
     this.#sweeper = new Sweeper(options.clock)
+    this.#limiter = new ConnectionLimiter(options.limits)
     this.#date = httpDates(options.clock)
     this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
-    this.#server.maxConnections = options.limits.connectionsMax
     this.#server.on('connection', (socket) => {
       this.#onSocket(socket)
     })
@@ -222,12 +223,14 @@ class Listener implements ListenerHandle {
   }
 
   #onSocket(socket: Socket): void {
-    if (!this.#count(socket)) {
+    const admitted = this.#limiter.admit(socket)
+    if (!admitted) {
       socket.destroy()
       return
     }
     const name = nameOf(socket)
-    const accepted = new AcceptedSocket(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
+    const deadlineMs = this.#options.clock.monotonic() + this.#options.limits.headMs
+    const accepted = new AcceptedSocket(socket, { admitted, deadlineMs })
     this.#acceptedSockets.set(name, accepted)
     this.#sweeper.add(accepted)
     socket.on('error', () => undefined)
@@ -239,23 +242,14 @@ class Listener implements ListenerHandle {
     if (!this.#options.tls) this.#connect(accepted, socket)
   }
 
-  /** Counts a connection by its address, until it closes; false when there are too many already. */
-  #count(socket: Socket): boolean {
-    const { remoteAddress: address = '' } = socket
-    const count = this.#perAddress.get(address) ?? 0
-    if (count >= this.#options.limits.connectionsPerAddressMax) return false
-    this.#perAddress.set(address, count + 1)
-    socket.on('close', () => {
-      const left = (this.#perAddress.get(address) ?? 1) - 1
-      if (left === 0) this.#perAddress.delete(address)
-      else this.#perAddress.set(address, left)
-    })
-    return true
-  }
-
   #connect(accepted: AcceptedSocket, socket: Socket | TLSSocket): void {
     const { limits, clock, log } = this.#options
-    const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
+    const { admitted } = accepted
+    const onAuthenticated = (user: string): void => {
+      admitted.identify(user)
+    }
+    const peer = { ...peerOf(socket), onAuthenticated }
+    const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer, held: admitted.held }
     if (isTls(socket) && socket.alpnProtocol === 'h2') {
       this.#connectHttp2(accepted, socket, context)
       return
@@ -284,10 +278,12 @@ class Listener implements ListenerHandle {
 class AcceptedSocket {
   readonly socket: Socket
   connection: ServerConnection | undefined
+  readonly admitted: AdmittedConnection
   readonly #deadlineMs: number
 
-  constructor(socket: Socket, deadlineMs: number) {
+  constructor(socket: Socket, { admitted, deadlineMs }: { admitted: AdmittedConnection; deadlineMs: number }) {
     this.socket = socket
+    this.admitted = admitted
     this.#deadlineMs = deadlineMs
   }
 

@@ -37,7 +37,7 @@ describe("listen with http: 'node'", () => {
   test('gives long and chunked bodies in pieces, and asks for them when they are wanted', async () => {
     const { listening } = await serve(
       async (request) => ({ status: 200, headers: {}, body: Buffer.from(`${(await readBody(request)).length} bytes`) }),
-      { ...node, limits: { wholeBodyBytesMax: 16 } },
+      { ...node, limits: { unreadBodyBytesMax: 16 } },
     )
     const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n'
     expect(await new RawClient(listening.url).send(chunked).until('bytes')).toContain('7 bytes')

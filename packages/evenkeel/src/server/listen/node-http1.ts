@@ -13,6 +13,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
+import { BodyPace } from './body-pace.ts'
+import { BodyQueue } from './body-queue.ts'
 import { lingerMs, type ConnectionContext, type ListenLimits, type ServerConnection } from './connection.ts'
 import {
   bytesOf,
@@ -87,6 +89,7 @@ class NodeHttp1Connection implements ServerConnection {
   #deadlineMs: number
   #stalledSinceMs: number | undefined
   #life: RequestLifetime | undefined
+  #body: { readonly queue: BodyQueue; readonly pace: BodyPace } | undefined
   #turn: Promise<void> = Promise.resolve()
   #waiting = 0
   #isServing = false
@@ -99,6 +102,8 @@ class NodeHttp1Connection implements ServerConnection {
     this.#deadlineMs = this.#inMs(context.limits.headMs)
     socket.on('close', () => {
       this.#life?.end()
+      this.#body?.queue.fail(badRequest('the client went away'))
+      this.#body?.queue.discard()
     })
     socket.on('drain', () => {
       this.#stalledSinceMs = undefined
@@ -113,6 +118,8 @@ class NodeHttp1Connection implements ServerConnection {
   expire(nowMs: number): void {
     if (this.#stalledSinceMs !== undefined && nowMs - this.#stalledSinceMs >= this.#context.limits.writeStallMs)
       this.#socket.destroy()
+    if (this.#body?.queue.isWaitedFor === false) this.#body.pace.restart(nowMs)
+    else if (this.#body?.pace.isLate(nowMs) === true) this.#body.queue.fail(badRequest('the body stopped arriving'))
     if (nowMs < this.#deadlineMs) return
     this.#deadlineMs = never
     if (this.#isClosing) this.#socket.destroy()
@@ -161,12 +168,13 @@ class NodeHttp1Connection implements ServerConnection {
     }
     const { method, target, headers } = head
     const life = (this.#life = new RequestLifetime())
-    const answer = await readBody(request, response, { head, limits })
-      .then((body) => transport(makeRequest({ method, target, headers, body, peer }, life)))
-      .catch((error: unknown) => {
+    const body = head.length === 0 ? undefined : this.#openBody(request, response, head)
+    const answer = await transport(makeRequest({ method, target, headers, body, peer }, life)).catch(
+      (error: unknown) => {
         log.error('request failed', { ...describeRequest(head), error })
         return failureResponse(error)
-      })
+      },
+    )
     try {
       if (!this.#socket.writable) release(answer.body)
       else await this.#send(response, head, answer)
@@ -176,6 +184,35 @@ class NodeHttp1Connection implements ServerConnection {
       this.#socket.destroy()
     }
     this.#finish(request)
+  }
+
+  /** Node's request is read when the handler asks for the body; until then Node holds little of it. */
+  #openBody(request: IncomingMessage, response: ServerResponse, { expectsContinue }: RequestHead): BodyQueue {
+    const { limits, held, clock } = this.#context
+    const pace = new BodyPace(limits, clock.monotonic())
+    const queue = new BodyQueue({
+      bytesMax: limits.unreadBodyBytesMax,
+      held,
+      onRoom: () => {
+        request.resume()
+      },
+      onWanted: () => {
+        if (expectsContinue) response.writeContinue()
+        pace.restart(clock.monotonic())
+        request.on('data', (piece: Buffer) => {
+          pace.add(piece.length, clock.monotonic())
+          if (!queue.push(piece)) request.pause()
+        })
+      },
+    })
+    request.on('end', () => {
+      queue.end()
+    })
+    request.on('error', (error) => {
+      queue.fail(badRequest('the body stopped arriving', { cause: error }))
+    })
+    this.#body = { queue, pace }
+    return queue
   }
 
   async #send(response: ServerResponse, head: RequestHead, answer: WireResponse): Promise<void> {
@@ -213,8 +250,11 @@ class NodeHttp1Connection implements ServerConnection {
   #finish(request: IncomingMessage): void {
     this.#life = undefined
     this.#isServing = false
+    this.#body?.queue.discard()
+    this.#body = undefined
     request.resume()
-    this.#deadlineMs = this.#isBusy ? never : this.#inMs(this.#context.limits.keepAliveMs)
+    const { keepAliveMs, bodyGraceMs } = this.#context.limits
+    this.#deadlineMs = this.#isBusy ? never : this.#inMs(request.complete ? keepAliveMs : bodyGraceMs)
     if (this.#isRetired) this.#close()
   }
 
@@ -244,29 +284,4 @@ function readHead(request: IncomingMessage, { requestLineBytesMax, headFieldsMax
   if (rawHeaders.length / 2 > headFieldsMax)
     throw new HttpProtocolError(431, `more than ${headFieldsMax} header fields`)
   return headOf({ method, target, isHttp10: httpVersion === '1.0' }, rawHeaders)
-}
-
-/** A short body as one buffer; a long one as a stream, with an error that names the mistake of the client. */
-async function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { head: { length, expectsContinue }, limits }: { head: RequestHead; limits: ListenLimits },
-): Promise<Uint8Array | AsyncIterable<Uint8Array> | undefined> {
-  if (length === 0) return undefined
-  const pieces = bodyPieces(request, () => {
-    if (expectsContinue) response.writeContinue()
-  })
-  if (length === 'chunked' || length > limits.wholeBodyBytesMax) return pieces
-  const whole: Uint8Array[] = []
-  for await (const piece of pieces) whole.push(piece)
-  return Buffer.concat(whole)
-}
-
-async function* bodyPieces(request: IncomingMessage, onWanted: () => void): AsyncGenerator<Uint8Array> {
-  onWanted()
-  try {
-    for await (const piece of request.iterator({ destroyOnReturn: false })) yield piece as Uint8Array
-  } catch (error) {
-    throw badRequest('the body stopped arriving', { cause: error })
-  }
 }
