@@ -56,7 +56,7 @@ test('isReadyBy reports an expression that is not valid when it is used, and not
   try {
     const isReady = isReadyBy('object.(')
     await expect(isReadyBy('object.(')(app(), undefined)).rejects.toThrow(RangeError)
-    await new Promise(setImmediate)
+    await new SimulatedClock().advance(0)
     await expect(isReady(app(), undefined)).rejects.toThrow(RangeError)
   } finally {
     process.off('unhandledRejection', note)

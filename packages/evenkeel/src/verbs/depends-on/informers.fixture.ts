@@ -35,7 +35,7 @@ export function route(name: string, ...to: RouteObject['spec']['to']): RouteObje
 
 type Handler = (event: CacheEvent) => unknown
 
-export class TestInformer {
+class TestInformer {
   readonly objects: KubeObject[] = []
   /** How many users have released it. */
   released = 0
