@@ -79,6 +79,14 @@ test('isSame knows what the server made of an apply, until that or the wish chan
   expect(memory.isSame(stored, wanted)).toBe(false)
 })
 
+test('isSame ignores what others add to an object that the server stored its own way', () => {
+  const cache = new AppliedCache()
+  const desired = child({ cpu: '1000m', list: [{ name: 'a' }] })
+  cache.note(child({ cpu: '1', list: [{ name: 'a' }] }), desired)
+  expect(cache.isSame(child({ cpu: '1', list: [{ name: 'a', port: 1 }], more: { theirs: true } }), desired)).toBe(true)
+  expect(cache.isSame(child({ cpu: '1', list: [{ name: 'b' }] }), desired)).toBe(false)
+})
+
 test('AppliedCache knows what the server made of 20 000 children, and forgets the oldest', () => {
   const cache = new AppliedCache()
   const [desired, stored] = [{ a: 1 }, { a: 2 }]

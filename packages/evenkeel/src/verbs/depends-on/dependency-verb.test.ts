@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { declareKind, defineKind } from '#api'
+import { declareKind, defineKind, forbidden } from '#api'
 import type { ControllerDeclaration, Verb } from '#controller'
-import { dependsOn } from './depends-on.ts'
+import { dependsOn, type DependsOnOptions } from './depends-on.ts'
+import { app, route, TestInformers } from './informers.fixture.ts'
 import { GatewayReferenceGrant } from './reference-grants.ts'
 
 const App = declareKind({ group: 'app.test.dev', version: 'v1', kind: 'App' })
@@ -96,4 +97,72 @@ test('dependsOn brings the kind of its grants where they are ours, and the kinds
   expect(kinds({ crossNamespace: 'granted' })).toEqual(['ReferenceGrant'])
   expect(kinds({ crossNamespace: 'granted', grants: GatewayReferenceGrant })).toEqual([])
   expect(kinds({ protect: 'whileInUse' })).toEqual(['Usage', 'ClusterUsage'])
+})
+
+/** One run of a Route on a cache with these Apps: its conditions, what resolve says, and when it runs again. */
+async function runOf(
+  names: readonly string[],
+  { options = {}, client = {} }: { options?: DependsOnOptions<never>; client?: object } = {},
+): Promise<{ conditions: unknown[]; error: unknown; result: unknown }> {
+  const object = route('r', ...names.map((name) => ({ name })))
+  const verb = dependsOn(App, () => object.spec.to, options as never)
+  const informers = new TestInformers()
+  const { cache, clock } = informers
+  informers.of(App).objects.push(app())
+  const declaration = { for: Route, verbs: [verb] } as unknown as ControllerDeclaration
+  for (const source of verb.adds?.(declaration).sources ?? []) source.start(informers.context)
+  const conditions: unknown[] = []
+  const status = { set: () => undefined, condition: (...condition: unknown[]) => conditions.push(condition) }
+  const base = { clock, client, signal: new AbortController().signal } as never
+  const run = { controller: 'route', kind: Route, declaration, object, isCleanup: false, cache, status }
+  const { start, finish } = verb.extend(base, run as never)
+  await start?.()
+  const error: unknown = await verb.resolve(base).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  return { conditions, error, result: await finish?.() }
+}
+
+describe('a run with dependsOn', () => {
+  test('stops with the first five of the problems', async () => {
+    const { error } = await runOf(['a', 'b', 'c', 'd', 'e', 'f'])
+    expect(String(error).split('; ')).toHaveLength(5)
+    expect((await runOf(['web'])).error).toBeUndefined()
+    expect(String((await runOf(['web', 'a'])).error)).toContain('App a/a: NotFound: there is no such object')
+  })
+
+  const annotating = (apply: () => Promise<unknown>): Parameters<typeof runOf>[1] => ({
+    options: { annotate: true },
+    client: { apply, subresource: () => ({ patch: () => Promise.resolve() }) },
+  })
+
+  test('says that it has annotated its dependencies, and waits for nothing', async () => {
+    const { conditions, result } = await runOf(
+      ['web'],
+      annotating(() => Promise.resolve()),
+    )
+    expect(conditions).toContainEqual(['DependenciesAnnotated', true, {}])
+    expect(result).toBeUndefined()
+  })
+
+  test('says why it cannot annotate a dependency, and tries again after five minutes', async () => {
+    const refused = forbidden(undefined, 'not for you')
+    const { conditions, result, error } = await runOf(
+      ['web'],
+      annotating(() => Promise.reject(refused)),
+    )
+    const message = 'App a/web: forbidden: not for you'
+    expect(conditions).toContainEqual(['DependenciesAnnotated', false, { reason: 'AnnotateFailed', message }])
+    expect([result, error]).toEqual([{ afterMs: 300_000 }, undefined])
+  })
+
+  test('says nothing about annotations when it only protects', async () => {
+    const client = {
+      patch: () => Promise.resolve(),
+      subresource: () => ({ patch: () => Promise.resolve() }),
+    }
+    const { conditions } = await runOf(['web'], { options: { protect: 'finalizer' }, client })
+    expect(conditions).toEqual([['DependenciesReady', true, { reason: 'AllReady', message: '' }]])
+  })
 })

@@ -184,3 +184,17 @@ test('DriverCalls makes no call for a run that was aborted', async () => {
   ).rejects.toThrow('enough')
   expect(made).toBe(0)
 })
+
+test('DriverCalls: a trial call that its caller aborts leaves the trial to the next one', async () => {
+  const clock = new SimulatedClock()
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
+  const context = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
+  for (let each = 0; each < 5; each++)
+    await calls.make(context, () => Promise.reject(new Error('refused'))).catch(() => undefined)
+  await clock.advance(1300)
+  const caller = new AbortController()
+  const trial = calls.make({ ...context, signal: caller.signal }, () => new Promise(() => undefined))
+  caller.abort(new Error('enough'))
+  await expect(trial).rejects.toThrow('enough')
+  expect(await calls.make(context, () => Promise.resolve('there'))).toBe('there')
+})

@@ -119,3 +119,16 @@ test('takeInventory never reports a resource of an existing object, or one in a 
     ),
   )
 })
+
+test('takeInventory finds an object stale one poll interval before its status is too old', () => {
+  const environment = environmentOf()
+  const { maxAgeMs, sweepMs } = environment.settings
+  const staleAfter = (ms: number): number =>
+    takeInventory([resourceOf('t-a', 'a')], {
+      environment,
+      objects: [objectOf('a')],
+      records: new Map([['a', { id: 't-a', observedGeneration: 1 }]]),
+      nowMs: 1_767_225_600_000 + ms,
+    }).stale.length
+  expect([staleAfter(maxAgeMs - sweepMs - 1), staleAfter(maxAgeMs - sweepMs)]).toEqual([0, 1])
+})

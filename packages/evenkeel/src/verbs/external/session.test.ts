@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ShapeSystem } from './session.fixture.ts'
 import { ObservationCache } from './session.ts'
 
 describe('ObservationCache', () => {
@@ -28,4 +29,11 @@ describe('ObservationCache', () => {
     expect([cache.attemptSeen('u', 'a', 5), cache.attemptSeen('u', 'a', 9)]).toEqual([5, 5])
     expect([cache.attemptSeen('u', 'b', 10), cache.attemptSeen('u', 'b', 11)]).toEqual([10, 10])
   })
+})
+
+test('ExternalSession spreads a delay by 10 % in both directions', () => {
+  const session = new ShapeSystem().session()
+  const delays = Array.from({ length: 1000 }, () => session.jittered(1000))
+  expect(delays.filter((delay) => delay < 900 || delay > 1100)).toEqual([])
+  expect([delays.some((delay) => delay < 910), delays.some((delay) => delay > 1090)]).toEqual([true, true])
 })
