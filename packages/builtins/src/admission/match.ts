@@ -3,6 +3,7 @@
  * and match conditions.
  */
 import {
+  pushAll,
   checkPathSegmentName,
   fieldError,
   objectsIn,
@@ -73,9 +74,10 @@ export function validateMutatingOperations(match: JsonObject | undefined, path: 
 export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError[] {
   const ruleOperations = textsIn(rule, 'operations')
   const errors = ruleOperations.length === 0 ? [fieldError.required(path.child('operations'))] : []
-  errors.push(...validateWildcard(ruleOperations, path.child('operations'), { things: 'operations' }))
-  errors.push(
-    ...ruleOperations.flatMap((operation, index) =>
+  pushAll(errors, validateWildcard(ruleOperations, path.child('operations'), { things: 'operations' }))
+  pushAll(
+    errors,
+    ruleOperations.flatMap((operation, index) =>
       requireOneOf(operation, path.child('operations').index(index), operations),
     ),
   )
@@ -84,12 +86,12 @@ export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError
     ['apiVersions', 'API versions'],
   ] as const) {
     if (textsIn(rule, key).length === 0) errors.push(fieldError.required(path.child(key)))
-    errors.push(...validateWildcard(textsIn(rule, key), path.child(key), { things }))
+    pushAll(errors, validateWildcard(textsIn(rule, key), path.child(key), { things }))
   }
   textsIn(rule, 'apiVersions').forEach((version, index) =>
-    errors.push(...requireText(version, path.child('apiVersions').index(index))),
+    pushAll(errors, requireText(version, path.child('apiVersions').index(index))),
   )
-  errors.push(...validateResourcePatterns(textsIn(rule, 'resources'), path.child('resources')))
+  pushAll(errors, validateResourcePatterns(textsIn(rule, 'resources'), path.child('resources')))
   return [...errors, ...allowOneOf(rule['scope'], path.child('scope'), scopes)]
 }
 
@@ -103,13 +105,14 @@ export function validateMatchConditions(
   conditions.forEach((condition, index) => {
     const [here, name] = [path.index(index), textIn(condition, 'name')]
     const text = textIn(condition, 'expression').trim()
-    errors.push(
-      ...(text === ''
+    pushAll(
+      errors,
+      text === ''
         ? [fieldError.required(here.child('expression'))]
-        : expressions.condition(text, here.child('expression'))),
+        : expressions.condition(text, here.child('expression')),
     )
     if (name === '') errors.push(fieldError.required(here.child('name')))
-    else errors.push(...requireQualifiedName(name, here.child('name')))
+    else pushAll(errors, requireQualifiedName(name, here.child('name')))
     if (name !== '' && seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))
     seen.add(name)
   })
@@ -140,7 +143,7 @@ const everything = '*/*'
 
 function validateResourcePatterns(patterns: readonly string[], path: FieldPath): FieldError[] {
   const errors = patterns.length === 0 ? [fieldError.required(path)] : []
-  errors.push(...validateCovered(patterns, path))
+  pushAll(errors, validateCovered(patterns, path))
   if (patterns.length > 1 && patterns.includes(everything)) {
     errors.push(fieldError.invalid(path, patterns, "if '*/*' is present, must not specify other resources"))
   }

@@ -4,6 +4,7 @@
  * Expressions must compile. Type checking against the matched kinds happens later and is reported in the status.
  */
 import {
+  pushAll,
   checkDns1035Label,
   checkDnsSubdomain,
   checkQualifiedName,
@@ -105,16 +106,17 @@ function defaultPolicy(object: ObjectDraft): void {
 function validateSubject(spec: JsonObject, expressions: ExpressionChecker): FieldError[] {
   const errors = requireChoice(textIn(spec, 'failurePolicy'), specPath.child('failurePolicy'), failurePolicies)
   const [paramKind, match] = [optionalObjectIn(spec, 'paramKind'), optionalObjectIn(spec, 'matchConstraints')]
-  if (paramKind !== undefined) errors.push(...validateParamKind(paramKind, specPath.child('paramKind')))
+  if (paramKind !== undefined) pushAll(errors, validateParamKind(paramKind, specPath.child('paramKind')))
   const matchPath = specPath.child('matchConstraints')
   if (match === undefined) errors.push(fieldError.required(matchPath))
   else {
-    errors.push(...validateMatchResources(match, matchPath))
+    pushAll(errors, validateMatchResources(match, matchPath))
     if (objectsIn(match, 'resourceRules').length === 0)
       errors.push(fieldError.required(matchPath.child('resourceRules')))
   }
-  errors.push(
-    ...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions'), { expressions }),
+  pushAll(
+    errors,
+    validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions'), { expressions }),
   )
   return [
     ...errors,
@@ -200,7 +202,7 @@ function validateValidation(
       : expressions.validation(text, path.child('expression'))
   if (expression !== '' && expression.trim() === '') {
     errors.push(fieldError.invalid(path.child('messageExpression'), expression, 'must be non-empty if specified'))
-  } else if (expression !== '') errors.push(...expressions.message(expression, path.child('messageExpression')))
+  } else if (expression !== '') pushAll(errors, expressions.message(expression, path.child('messageExpression')))
   if (message !== '' && message.trim() === '')
     errors.push(fieldError.invalid(path.child('message'), message, 'must be non-empty if specified'))
   else if (/[\n\r]/.test(message.trim()))
@@ -222,8 +224,8 @@ function validateAnnotations(
   annotations.forEach((annotation, index) => {
     const [here, key] = [path.index(index), textIn(annotation, 'key')]
     const fullKey = `${name}/${key}`
-    errors.push(...refuse(fullKey, here.child('key'), checkQualifiedName(fullKey)))
-    errors.push(...validateNote(textIn(annotation, 'valueExpression'), here.child('valueExpression'), { expressions }))
+    pushAll(errors, refuse(fullKey, here.child('key'), checkQualifiedName(fullKey)))
+    pushAll(errors, validateNote(textIn(annotation, 'valueExpression'), here.child('valueExpression'), { expressions }))
     if (seen.has(key)) errors.push(fieldError.duplicate(here.child('key'), key))
     seen.add(key)
   })

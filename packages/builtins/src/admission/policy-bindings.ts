@@ -2,6 +2,7 @@
  * Bindings of admission policies: the policy, its parameters, the matched objects and the actions.
  */
 import {
+  pushAll,
   checkDnsSubdomain,
   checkPathSegmentName,
   fieldError,
@@ -57,8 +58,8 @@ function validateBinding(spec: JsonObject): FieldError[] {
       ? [fieldError.required(specPath.child('policyName'))]
       : refuse(name, specPath.child('policyName'), checkDnsSubdomain(name))
   const [param, match] = [optionalObjectIn(spec, 'paramRef'), optionalObjectIn(spec, 'matchResources')]
-  if (param !== undefined) errors.push(...validateParam(param, specPath.child('paramRef')))
-  if (match !== undefined) errors.push(...validateMatchResources(match, matchPath))
+  if (param !== undefined) pushAll(errors, validateParam(param, specPath.child('paramRef')))
+  if (match !== undefined) pushAll(errors, validateMatchResources(match, matchPath))
   return errors
 }
 
@@ -69,8 +70,9 @@ function validateParam(param: JsonObject, path: FieldPath): FieldError[] {
     ...validateSelectorIn(param, 'selector', path),
   ]
   if (name !== '' && hasSelector) {
-    errors.push(
-      ...['name', 'selector'].map((key) =>
+    pushAll(
+      errors,
+      ['name', 'selector'].map((key) =>
         fieldError.forbidden(path.child(key), 'name and selector are mutually exclusive'),
       ),
     )

@@ -4,6 +4,7 @@
  * A metric is checked for its type and the matching field, not for the contents of that field.
  */
 import {
+  pushAll,
   checkPathSegmentName,
   fieldError,
   FieldPath,
@@ -153,7 +154,7 @@ function validatePace(rules: JsonObject, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   if (window < 0) errors.push(fieldError.invalid(windowPath, window, 'must be greater than or equal to zero'))
   if (window > 3600) errors.push(fieldError.invalid(windowPath, window, 'must be less than or equal to 3600'))
-  errors.push(...allowOneOf(rules['selectPolicy'], path.child('selectPolicy'), ['Disabled', 'Max', 'Min']))
+  pushAll(errors, allowOneOf(rules['selectPolicy'], path.child('selectPolicy'), ['Disabled', 'Max', 'Min']))
   if (policies.length === 0)
     errors.push(fieldError.required(path.child('policies'), 'must specify at least one Policy'))
   return [

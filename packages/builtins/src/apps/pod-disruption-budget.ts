@@ -2,6 +2,7 @@
  * PodDisruptionBudgets: either minAvailable or maxUnavailable, as a number or a percentage.
  */
 import {
+  pushAll,
   fieldError,
   FieldPath,
   numberIn,
@@ -57,10 +58,10 @@ function validateSpec(spec: JsonObject): FieldError[] {
   for (const key of ['minAvailable', 'maxUnavailable']) {
     const value = spec[key]
     if (value !== undefined)
-      errors.push(
+      pushAll(errors, [
         ...validateIntOrPercent(value, specPath.child(key)),
         ...validateNotMoreThan100Percent(value, specPath.child(key)),
-      )
+      ])
   }
   return [
     ...errors,

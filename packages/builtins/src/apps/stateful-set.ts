@@ -2,6 +2,7 @@
  * StatefulSets and ControllerRevisions. Most fields of a StatefulSet are immutable.
  */
 import {
+  pushAll,
   checkDnsLabel,
   deepEqual,
   fieldError,
@@ -162,7 +163,7 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
   const errors = requireNonNegative(numberIn(rolling, 'partition'), path.child('partition'))
   const [missing, missingPath] = [rolling?.['maxUnavailable'], path.child('maxUnavailable')]
   if (missing === undefined) return errors
-  errors.push(...validateIntOrPercent(missing, missingPath))
+  pushAll(errors, validateIntOrPercent(missing, missingPath))
   if ((percentOf(missing) ?? missing) === 0) errors.push(fieldError.invalid(missingPath, missing, 'cannot be 0'))
   return [...errors, ...validateNotMoreThan100Percent(missing, missingPath)]
 }

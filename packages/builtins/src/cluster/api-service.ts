@@ -2,6 +2,7 @@
  * APIServices: the name is version and group, priorities are limited, and a local one has no CA bundle.
  */
 import {
+  pushAll,
   checkDns1035Label,
   checkDnsSubdomain,
   checkPathSegmentName,
@@ -59,7 +60,7 @@ function validateVersion(spec: JsonObject): FieldError[] {
     group === '' && version !== 'v1'
       ? [fieldError.required(specPath.child('group'), 'only v1 may have an empty group and it better be legacy kube')]
       : []
-  if (group !== '') errors.push(...refuse(group, specPath.child('group'), checkDnsSubdomain(group)))
+  if (group !== '') pushAll(errors, refuse(group, specPath.child('group'), checkDnsSubdomain(group)))
   return [...errors, ...refuse(version, specPath.child('version'), checkDns1035Label(version))]
 }
 
@@ -94,7 +95,10 @@ function validateTarget(spec: JsonObject): FieldError[] {
     return errors
   }
   const [path, port] = [specPath.child('service'), numberIn(service, 'port') ?? 0]
-  errors.push(...['namespace', 'name'].flatMap((key) => requireText(textIn(service, key), path.child(key))))
+  pushAll(
+    errors,
+    ['namespace', 'name'].flatMap((key) => requireText(textIn(service, key), path.child(key))),
+  )
   if (!isPort(port))
     errors.push(
       fieldError.invalid(path.child('port'), port, 'port is not valid: must be between 1 and 65535, inclusive'),

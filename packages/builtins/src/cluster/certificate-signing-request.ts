@@ -4,6 +4,7 @@
  * The signature of the request is not verified. The server fills in the requesting user.
  */
 import {
+  pushAll,
   checkDnsLabel,
   fieldError,
   FieldPath,
@@ -89,7 +90,7 @@ function validateSpec(spec: JsonObject): FieldError[] {
     if (!usages.includes(usage)) errors.push(fieldError.notSupported(path.index(index), usage, usages))
     if (asked.indexOf(usage) < index) errors.push(fieldError.duplicate(path.index(index), usage))
   })
-  errors.push(...validateSigner(textIn(spec, 'signerName'), specPath.child('signerName')))
+  pushAll(errors, validateSigner(textIn(spec, 'signerName'), specPath.child('signerName')))
   if (expiration !== undefined && expiration < 600) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)'
     errors.push(fieldError.invalid(specPath.child('expirationSeconds'), expiration, detail))

@@ -1,6 +1,7 @@
 /**
  * Columns of dynamic resource allocation and PodGroups.
  */
+import { pushAll } from 'evenkeel/unstable/builtins'
 import {
   ageColumn,
   column,
@@ -72,7 +73,7 @@ function claimState(claim: FieldReader): string {
   const deleted = claim.has('metadata', 'deletionTimestamp')
   const states = deleted ? ['deleted'] : []
   if (claim.has('status', 'allocation'))
-    states.push('allocated', ...(claim.size('status', 'reservedFor') > 0 ? ['reserved'] : []))
+    pushAll(states, ['allocated', ...(claim.size('status', 'reservedFor') > 0 ? ['reserved'] : [])])
   else if (!deleted) states.push('pending')
   return states.join(',')
 }

@@ -5,6 +5,7 @@
  * both forms.
  */
 import {
+  pushAll,
   checkDnsSubdomain,
   deepEqual,
   fieldError,
@@ -93,7 +94,7 @@ function validateEvent(event: UnstructuredObject, reporterName: string): FieldEr
     if (!allowed.includes(namespace)) errors.push(mismatch)
   } else {
     if (involved === '' && namespace !== 'default' && namespace !== 'kube-system') errors.push(mismatch)
-    errors.push(...validateDetails(event, reporterName))
+    pushAll(errors, validateDetails(event, reporterName))
   }
   return [...errors, ...refuse(namespace, FieldPath.of('namespace'), checkDnsSubdomain(namespace))]
 }

@@ -2,6 +2,7 @@
  * Nodes: taints are unique by key and effect; podCIDRs and providerID are immutable once set.
  */
 import {
+  pushAll,
   checkLabelValue,
   deepEqual,
   fieldError,
@@ -53,7 +54,7 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
     const errors = requireQualifiedName(key, path.child('key'))
     const complaints = checkLabelValue(value)
     if (complaints.length > 0) errors.push(fieldError.invalid(path.child('value'), value, complaints.join(';')))
-    errors.push(...requireChoice(effect, path.child('effect'), ['NoSchedule', 'PreferNoSchedule', 'NoExecute']))
+    pushAll(errors, requireChoice(effect, path.child('effect'), ['NoSchedule', 'PreferNoSchedule', 'NoExecute']))
     const identity = JSON.stringify([effect, key])
     if (seen.has(identity))
       errors.push(

@@ -2,6 +2,7 @@
  * Containers of a Pod: names, images, ports, mounts, environment and resources, and which kinds may have probes.
  */
 import {
+  pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
   compareQuantities,
@@ -124,12 +125,13 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
       errors.push(fieldError.duplicate(here.child('name'), name))
     seen.add(name)
     const [inside, outside] = [numberIn(port, 'containerPort') ?? 0, numberIn(port, 'hostPort') ?? 0]
-    errors.push(
-      ...(inside === 0
+    pushAll(
+      errors,
+      inside === 0
         ? [fieldError.required(here.child('containerPort'))]
-        : requirePort(inside, here.child('containerPort'))),
+        : requirePort(inside, here.child('containerPort')),
     )
-    if (outside !== 0) errors.push(...requirePort(outside, here.child('hostPort')))
+    if (outside !== 0) pushAll(errors, requirePort(outside, here.child('hostPort')))
     return [...errors, ...requireChoice(textIn(port, 'protocol'), here.child('protocol'), ['SCTP', 'TCP', 'UDP'])]
   })
 }
@@ -250,10 +252,11 @@ function validateBulk(source: JsonObject, path: FieldPath, index: number): Field
   const used = ['configMapRef', 'secretRef'].filter((key) => optionalObjectIn(source, key) !== undefined)
   for (const key of used) {
     const name = textIn(objectIn(source, key), 'name')
-    errors.push(
-      ...(name === ''
+    pushAll(
+      errors,
+      name === ''
         ? [fieldError.required(here.child(key, 'name'))]
-        : refuse(name, here.child(key, 'name'), checkDnsSubdomain(name))),
+        : refuse(name, here.child(key, 'name'), checkDnsSubdomain(name)),
     )
   }
   if (used.length === 0) errors.push(fieldError.invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'))

@@ -2,6 +2,7 @@
  * Probes and lifecycle hooks of containers: exactly one action each, and valid numbers.
  */
 import {
+  pushAll,
   fieldError,
   numberIn,
   objectIn,
@@ -51,7 +52,10 @@ function validateProbe(
     path.child('terminationGracePeriodSeconds'),
   ]
   const errors = validateAction(probe, path, { graceSeconds })
-  errors.push(...counts.flatMap((count) => requireNonNegative(numberIn(probe, count), path.child(count))))
+  pushAll(
+    errors,
+    counts.flatMap((count) => requireNonNegative(numberIn(probe, count), path.child(count))),
+  )
   if (grace !== undefined && grace <= 0) errors.push(fieldError.invalid(gracePath, grace, 'must be greater than 0'))
   if (key === 'readinessProbe') {
     return grace === undefined

@@ -5,6 +5,7 @@
  * schema only.
  */
 import {
+  pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
   checkLabelValue,
@@ -149,7 +150,7 @@ function validateToleration(toleration: JsonObject, path: FieldPath): FieldError
   } else if (operator === 'Exists') {
     if (value !== '')
       errors.push(fieldError.invalid(path.child('operator'), value, "value must be empty when `operator` is 'Exists'"))
-  } else errors.push(...requireOneOf(operator, path.child('operator'), ['Equal', 'Exists']))
+  } else pushAll(errors, requireOneOf(operator, path.child('operator'), ['Equal', 'Exists']))
   return effect === '' ? errors : [...errors, ...requireOneOf(effect, path.child('effect'), effects)]
 }
 

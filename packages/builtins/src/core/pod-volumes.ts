@@ -4,6 +4,7 @@
  * The volume types of every cluster are validated; others are only counted.
  */
 import {
+  pushAll,
   checkDnsLabel,
   fieldError,
   numberIn,
@@ -44,7 +45,7 @@ export function validateVolumes(
     const [here, name] = [path.index(index), textIn(volume, 'name')]
     const wrong = validateType(volume, here)
     if (name === '') wrong.push(fieldError.required(here.child('name')))
-    else wrong.push(...refuse(name, here.child('name'), checkDnsLabel(name)))
+    else pushAll(wrong, refuse(name, here.child('name'), checkDnsLabel(name)))
     if (names.has(name)) wrong.push(fieldError.duplicate(here.child('name'), name))
     if (wrong.length === 0) names.add(name)
     return wrong
@@ -62,7 +63,7 @@ export function validateMounts(container: JsonObject, path: FieldPath, volumes: 
     ]
     const errors = requireText(name, here.child('name'))
     if (!volumes.has(name)) errors.push(fieldError.notFound(here.child('name'), name))
-    errors.push(...requireText(mountPath, here.child('mountPath')))
+    pushAll(errors, requireText(mountPath, here.child('mountPath')))
     if (seen.has(mountPath)) errors.push(fieldError.invalid(here.child('mountPath'), mountPath, 'must be unique'))
     seen.add(mountPath)
     return [...errors, ...validateSubPath(mount, path.child('volumeMounts'), here)]
@@ -112,7 +113,7 @@ function validateContent(type: string, source: JsonObject, path: FieldPath): Fie
   if (mode < 0 || mode > 0o777) errors.push(fieldError.invalid(path.child('defaultMode'), mode, modeComplaint))
   if (type === 'configMap' || type === 'secret') {
     objectsIn(source, 'items').forEach((item, index) =>
-      errors.push(...validateItem(item, path.child('items').index(index))),
+      pushAll(errors, validateItem(item, path.child('items').index(index))),
     )
   }
   if (type !== 'hostPath') return errors
@@ -126,7 +127,7 @@ function validateContent(type: string, source: JsonObject, path: FieldPath): Fie
 function validateItem(item: JsonObject, path: FieldPath): FieldError[] {
   const [target, mode] = [textIn(item, 'path'), numberIn(item, 'mode') ?? 0]
   const errors = [...requireText(textIn(item, 'key'), path.child('key')), ...requireText(target, path.child('path'))]
-  errors.push(...validateDescending(target, path.child('path')))
+  pushAll(errors, validateDescending(target, path.child('path')))
   if (target.startsWith('..') && !target.startsWith('../') && target !== '..') {
     errors.push(fieldError.invalid(path.child('path'), target, "must not start with '..'"))
   }

@@ -2,6 +2,7 @@
  * EndpointSlices: endpoints of one address type, which is immutable; a change of labels increments the generation.
  */
 import {
+  pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
   checkLabelValue,
@@ -56,7 +57,7 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
     const errors = name === '' ? [] : refuse(name, here.child('name'), checkDnsLabel(name))
     if (seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))
     seen.add(name)
-    errors.push(...requireChoice(textIn(port, 'protocol'), here.child('protocol'), ['SCTP', 'TCP', 'UDP']))
+    pushAll(errors, requireChoice(textIn(port, 'protocol'), here.child('protocol'), ['SCTP', 'TCP', 'UDP']))
     return typeof protocol === 'string'
       ? [...errors, ...requireQualifiedName(protocol, here.child('appProtocol'))]
       : errors
@@ -74,10 +75,10 @@ function validateEndpoints(object: UnstructuredObject, path: FieldPath): FieldEr
       endpoint['hostname'],
     ]
     const errors = validateAddresses(addresses, here.child('addresses'), { type })
-    if (typeof node === 'string') errors.push(...refuse(node, here.child('nodeName'), checkDnsSubdomain(node)))
-    if (typeof hostname === 'string') errors.push(...refuse(hostname, here.child('hostname'), checkDnsLabel(hostname)))
+    if (typeof node === 'string') pushAll(errors, refuse(node, here.child('nodeName'), checkDnsSubdomain(node)))
+    if (typeof hostname === 'string') pushAll(errors, refuse(hostname, here.child('hostname'), checkDnsLabel(hostname)))
     const hints = objectIn(endpoint, 'hints')
-    errors.push(...validateHints(objectsIn(hints, 'forZones'), here.child('hints', 'forZones'), checkLabelValue))
+    pushAll(errors, validateHints(objectsIn(hints, 'forZones'), here.child('hints', 'forZones'), checkLabelValue))
     return [
       ...errors,
       ...validateHints(objectsIn(hints, 'forNodes'), here.child('hints', 'forNodes'), checkDnsSubdomain),
@@ -143,7 +144,7 @@ function validateSubset(subset: JsonObject, path: FieldPath): FieldError[] {
     : [fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`')]
   for (const key of lists) {
     objectsIn(subset, key).forEach((address, index) =>
-      errors.push(...validateTarget(address, path.child(key).index(index))),
+      pushAll(errors, validateTarget(address, path.child(key).index(index))),
     )
   }
   const ports = objectsIn(subset, 'ports')
@@ -160,7 +161,7 @@ function validateTarget(target: JsonObject, path: FieldPath): FieldError[] {
   const errors = validateEndpointAddress(address, path.child('ip'))
   if (familyOf(address) === undefined)
     errors.push(fieldError.invalid(path.child('ip'), address, 'must be a valid IP address'))
-  if (hostname !== '') errors.push(...refuse(hostname, path.child('hostname'), checkDnsLabel(hostname)))
+  if (hostname !== '') pushAll(errors, refuse(hostname, path.child('hostname'), checkDnsLabel(hostname)))
   return typeof node === 'string'
     ? [...errors, ...refuse(node, path.child('nodeName'), checkDnsSubdomain(node))]
     : errors
@@ -169,9 +170,9 @@ function validateTarget(target: JsonObject, path: FieldPath): FieldError[] {
 function validatePort(port: JsonObject, path: FieldPath, { named }: { named: boolean }): FieldError[] {
   const [name, protocol] = [textIn(port, 'name'), port['appProtocol']]
   const errors = named && name === '' ? [fieldError.required(path.child('name'))] : []
-  if (name !== '') errors.push(...refuse(name, path.child('name'), checkDnsLabel(name)))
-  errors.push(...requirePort(numberIn(port, 'port'), path.child('port')))
-  errors.push(...requireChoice(textIn(port, 'protocol'), path.child('protocol'), ['SCTP', 'TCP', 'UDP']))
+  if (name !== '') pushAll(errors, refuse(name, path.child('name'), checkDnsLabel(name)))
+  pushAll(errors, requirePort(numberIn(port, 'port'), path.child('port')))
+  pushAll(errors, requireChoice(textIn(port, 'protocol'), path.child('protocol'), ['SCTP', 'TCP', 'UDP']))
   return typeof protocol === 'string'
     ? [...errors, ...requireQualifiedName(protocol, path.child('appProtocol'))]
     : errors

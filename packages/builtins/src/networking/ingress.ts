@@ -2,6 +2,7 @@
  * Ingresses and IngressClasses: rules that route hosts and paths to backends.
  */
 import {
+  pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
   fieldError,
@@ -54,9 +55,9 @@ function validateSpec(spec: JsonObject): FieldError[] {
   if (rules.length === 0 && backend === undefined) {
     errors.push(fieldError.invalid(specPath, spec['rules'], 'either `defaultBackend` or `rules` must be specified'))
   }
-  if (backend !== undefined) errors.push(...validateBackend(backend, specPath.child('defaultBackend')))
-  rules.forEach((rule, index) => errors.push(...validateRule(rule, specPath.child('rules').index(index))))
-  objectsIn(spec, 'tls').forEach((tls, index) => errors.push(...validateTls(tls, specPath.child('tls').index(index))))
+  if (backend !== undefined) pushAll(errors, validateBackend(backend, specPath.child('defaultBackend')))
+  rules.forEach((rule, index) => pushAll(errors, validateRule(rule, specPath.child('rules').index(index))))
+  objectsIn(spec, 'tls').forEach((tls, index) => pushAll(errors, validateTls(tls, specPath.child('tls').index(index))))
   return typeof className === 'string'
     ? [...errors, ...refuse(className, specPath.child('ingressClassName'), checkDnsSubdomain(className))]
     : errors
@@ -68,7 +69,7 @@ function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
     familyOf(host) === undefined
       ? []
       : [fieldError.invalid(path.child('host'), host, 'must be a DNS name, not an IP address')]
-  if (host !== '') errors.push(...refuse(host, path.child('host'), checkHost(host)))
+  if (host !== '') pushAll(errors, refuse(host, path.child('host'), checkHost(host)))
   if (http === undefined) return errors
   const [paths, here] = [objectsIn(http, 'paths'), path.child('http', 'paths')]
   if (paths.length === 0) errors.push(fieldError.required(here))
@@ -121,8 +122,8 @@ function validateService(service: JsonObject, path: FieldPath): FieldError[] {
   if (portName !== '' && number !== 0)
     errors.push(fieldError.invalid(path, '', 'cannot set both port name & port number'))
   else if (portName !== '')
-    errors.push(...refuse(portName, path.child('service', 'port', 'name'), checkPortName(portName)))
-  else if (number !== 0) errors.push(...requirePort(number, path.child('service', 'port', 'number')))
+    pushAll(errors, refuse(portName, path.child('service', 'port', 'name'), checkPortName(portName)))
+  else if (number !== 0) pushAll(errors, requirePort(number, path.child('service', 'port', 'number')))
   else errors.push(fieldError.required(path, 'port name or number is required'))
   return errors
 }

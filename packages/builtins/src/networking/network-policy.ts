@@ -2,6 +2,7 @@
  * NetworkPolicies: the ports and peers of allowed traffic.
  */
 import {
+  pushAll,
   fieldError,
   FieldPath,
   numberIn,
@@ -69,14 +70,14 @@ function validatePort(port: JsonObject, path: FieldPath): FieldError[] {
   const errors = allowOneOf(port['protocol'], path.child('protocol'), ['TCP', 'UDP', 'SCTP'])
   const [value, end, endPath] = [port['port'], numberIn(port, 'endPort'), path.child('endPort')]
   if (typeof value === 'number') {
-    errors.push(...requirePort(value, path.child('port')))
+    pushAll(errors, requirePort(value, path.child('port')))
     if (end !== undefined && end < value)
       errors.push(fieldError.invalid(endPath, value, 'must be greater than or equal to `port`'))
-    if (end !== undefined && !isPort(end)) errors.push(...requirePort(end, endPath))
+    if (end !== undefined && !isPort(end)) pushAll(errors, requirePort(end, endPath))
   } else if (typeof value === 'string') {
     if (end !== undefined)
       errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is non-numeric'))
-    errors.push(...refuse(value, path.child('port'), checkPortName(value)))
+    pushAll(errors, refuse(value, path.child('port'), checkPortName(value)))
   } else if (end !== undefined)
     errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is not specified'))
   return errors
@@ -86,7 +87,7 @@ function validatePeer(peer: JsonObject, path: FieldPath): FieldError[] {
   const block = optionalObjectIn(peer, 'ipBlock')
   const selectors = ['podSelector', 'namespaceSelector'].filter((key) => optionalObjectIn(peer, key) !== undefined)
   const errors = selectors.flatMap((key) => validateSelectorIn(peer, key, path))
-  if (block !== undefined) errors.push(...validateBlock(block, path.child('ipBlock')))
+  if (block !== undefined) pushAll(errors, validateBlock(block, path.child('ipBlock')))
   if (block === undefined && selectors.length === 0) errors.push(fieldError.required(path, 'must specify a peer'))
   if (block !== undefined && selectors.length > 0)
     errors.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'))

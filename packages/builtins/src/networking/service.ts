@@ -2,6 +2,7 @@
  * Services: defaults, allocated values, and the fields that a change of type clears.
  */
 import {
+  pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
   deepEqual,
@@ -193,12 +194,12 @@ function validatePorts(spec: JsonObject): FieldError[] {
     const [path, name] = [portsPath.index(index), textIn(port, 'name')]
     const errors: FieldError[] = []
     if (ports.length > 1 && name === '') errors.push(fieldError.required(path.child('name')))
-    if (name !== '') errors.push(...refuse(name, path.child('name'), checkDnsLabel(name)))
+    if (name !== '') pushAll(errors, refuse(name, path.child('name'), checkDnsLabel(name)))
     if (name !== '' && seen.has(name)) errors.push(fieldError.duplicate(path.child('name'), name))
     seen.add(name)
-    errors.push(...requirePort(numberIn(port, 'port'), path.child('port')))
-    errors.push(...requireChoice(textIn(port, 'protocol'), path.child('protocol'), ['SCTP', 'TCP', 'UDP']))
-    errors.push(...requirePortOrName(port['targetPort'], path.child('targetPort')))
+    pushAll(errors, requirePort(numberIn(port, 'port'), path.child('port')))
+    pushAll(errors, requireChoice(textIn(port, 'protocol'), path.child('protocol'), ['SCTP', 'TCP', 'UDP']))
+    pushAll(errors, requirePortOrName(port['targetPort'], path.child('targetPort')))
     const protocol = port['appProtocol']
     return typeof protocol === 'string'
       ? [...errors, ...requireQualifiedName(protocol, path.child('appProtocol'))]
@@ -266,7 +267,10 @@ function validateBalancer(spec: JsonObject): FieldError[] {
   const only = "may only be used when `type` is 'LoadBalancer'"
   const rangesPath = specPath.child('LoadBalancerSourceRanges')
   const errors = ranges.length > 0 && !isBalanced ? [fieldError.forbidden(rangesPath, only)] : []
-  errors.push(...ranges.flatMap((range, index) => validateRange(range.trim(), rangesPath.index(index))))
+  pushAll(
+    errors,
+    ranges.flatMap((range, index) => validateRange(range.trim(), rangesPath.index(index))),
+  )
   if (spec['allocateLoadBalancerNodePorts'] !== undefined && !isBalanced) {
     errors.push(fieldError.forbidden(specPath.child('allocateLoadBalancerNodePorts'), only))
   }
@@ -279,11 +283,11 @@ function validateTraffic(spec: JsonObject): FieldError[] {
   const [policy, policyPath] = [textIn(spec, 'externalTrafficPolicy'), specPath.child('externalTrafficPolicy')]
   const [port, portPath] = [numberIn(spec, 'healthCheckNodePort') ?? 0, specPath.child('healthCheckNodePort')]
   const errors: FieldError[] = []
-  if (isExternallyAccessible(spec)) errors.push(...requireChoice(policy, policyPath, ['Cluster', 'Local']))
+  if (isExternallyAccessible(spec)) pushAll(errors, requireChoice(policy, policyPath, ['Cluster', 'Local']))
   else if (policy !== '')
     errors.push(fieldError.invalid(policyPath, policy, 'may only be set for externally-accessible services'))
   if (needsHealthCheckPort(spec))
-    errors.push(...(port === 0 ? [fieldError.required(portPath)] : requirePort(port, portPath)))
+    pushAll(errors, port === 0 ? [fieldError.required(portPath)] : requirePort(port, portPath))
   else if (port !== 0) {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
     errors.push(fieldError.invalid(portPath, port, detail))

@@ -2,6 +2,7 @@
  * Roles and ClusterRoles: a rule has resources or non-resource URLs, and only ClusterRoles may have the latter.
  */
 import {
+  pushAll,
   checkDnsSubdomain,
   checkPathSegmentName,
   deepEqual,
@@ -136,9 +137,9 @@ function validateSubject(subject: JsonObject, path: FieldPath, { namespaced }: {
   const errors = requireText(name, path.child('name'))
   switch (kind) {
     case 'ServiceAccount':
-      if (name !== '') errors.push(...refuse(name, path.child('name'), checkDnsSubdomain(name)))
-      errors.push(...requireOneOf(group, path.child('apiGroup'), ['']))
-      if (!namespaced) errors.push(...requireText(textIn(subject, 'namespace'), path.child('namespace')))
+      if (name !== '') pushAll(errors, refuse(name, path.child('name'), checkDnsSubdomain(name)))
+      pushAll(errors, requireOneOf(group, path.child('apiGroup'), ['']))
+      if (!namespaced) pushAll(errors, requireText(textIn(subject, 'namespace'), path.child('namespace')))
       return errors
     case 'User':
     case 'Group':

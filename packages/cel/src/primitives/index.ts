@@ -9,6 +9,7 @@ export {
   getOwn,
   isJsonObject,
   jsonSize,
+  pushAll,
   setOwn,
   type JsonArray,
   type JsonObject,

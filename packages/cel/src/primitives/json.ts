@@ -149,3 +149,8 @@ function sizeHere(node: JsonValue | undefined, nodes: (JsonValue | undefined)[])
 function textSize(scalar: JsonPrimitive | undefined): number {
   return scalar === undefined ? 4 : utf8Length(JSON.stringify(scalar))
 }
+
+/** Appends all items. `list.push(...items)` puts them on the stack, which ends at about a hundred thousand. */
+export function pushAll<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item)
+}

@@ -4,7 +4,14 @@
  * Everything here is pure: a call that changes nothing gives back the very list it was given, so `===` tells whether
  * there is something to write.
  */
-import { checkQualifiedName, formatTime, isJsonObject, utf8Length, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  pushAll,
+  checkQualifiedName,
+  formatTime,
+  isJsonObject,
+  utf8Length,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
@@ -137,7 +144,7 @@ function validateCondition(condition: Condition, path: FieldPath): FieldError[] 
     )
   }
   if (!lastTransitionTime) errors.push(fieldError.required(path.child('lastTransitionTime')))
-  errors.push(...validateReason(reason, path.child('reason')))
+  pushAll(errors, validateReason(reason, path.child('reason')))
   if (utf8Length(message) > messageBytesMax) errors.push(fieldError.tooLong(path.child('message'), messageBytesMax))
   return errors
 }

@@ -86,6 +86,7 @@ export {
 export {
   deepCopy,
   deepEqual,
+  pushAll,
   deepFreeze,
   exceedsDepth,
   getOwn,
@@ -269,5 +270,5 @@ export {
   valueIn,
   type Fields,
 } from './fields.ts'
-export { matchesPattern, patternError, loadPatternEngine } from './patterns.ts'
+export { matchesPattern, patternMatcher, patternError, loadPatternEngine } from './patterns.ts'
 export { loadValidationRules, loadedRuleLanguage, lazyValidationRules } from './validation-rules.ts'

@@ -1,7 +1,7 @@
 /**
  * Rules for the maps in an object's metadata: labels and annotations.
  */
-import { checkLabelValue, checkQualifiedName, utf8Length } from '@evenkeel/cel/primitives'
+import { pushAll, checkLabelValue, checkQualifiedName, utf8Length } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 /** Keys and values of all annotations of one object together. */
@@ -20,7 +20,10 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
   let bytes = 0
   for (const [key, value] of Object.entries(annotations)) {
     bytes += utf8Length(key) + utf8Length(value)
-    errors.push(...checkQualifiedName(key.toLowerCase()).map((complaint) => fieldError.invalid(path, key, complaint)))
+    pushAll(
+      errors,
+      checkQualifiedName(key.toLowerCase()).map((complaint) => fieldError.invalid(path, key, complaint)),
+    )
   }
   if (bytes > annotationBytesMax) errors.push(fieldError.tooLong(path, annotationBytesMax))
   return errors

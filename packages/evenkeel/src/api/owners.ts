@@ -4,7 +4,7 @@
  *
  * Everything here is pure: a call that changes nothing returns the object that it was given.
  */
-import { deepEqual } from '@evenkeel/cel/primitives'
+import { pushAll, deepEqual } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 import { parseApiVersion } from './group-version.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
@@ -130,7 +130,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
   const errors: FieldError[] = []
   let controller: string | undefined
   for (const reference of references) {
-    errors.push(...validateReference(reference, path))
+    pushAll(errors, validateReference(reference, path))
     if (reference.controller !== true) continue
     const here = `${reference.kind}/${reference.name}`
     if (controller === undefined) controller = here
@@ -148,13 +148,15 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
 
 /** References without exact repetitions, and the UIDs that were repeated: the server drops them with a warning. */
 export function dedupeOwnerReferences(references: readonly OwnerReference[]): DedupedReferences {
-  const kept: OwnerReference[] = []
+  const kept = new Map<string, OwnerReference>()
   const duplicateUids: string[] = []
   for (const reference of references) {
-    if (kept.some((other) => deepEqual(other, reference))) duplicateUids.push(reference.uid)
-    else kept.push(reference)
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference
+    const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
+    if (kept.has(key)) duplicateUids.push(uid)
+    else kept.set(key, reference)
   }
-  return { kept: duplicateUids.length > 0 ? kept : references, duplicateUids }
+  return { kept: duplicateUids.length > 0 ? [...kept.values()] : references, duplicateUids }
 }
 
 function found(first: string, second: string): string {

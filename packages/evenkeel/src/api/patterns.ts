@@ -2,6 +2,7 @@
  * Patterns of schemas: regular expressions in Go's dialect, in time that grows with the text and no faster.
  */
 import type { RE2JS } from 're2js'
+import { requestEntityTooLarge } from './errors/constructors.ts'
 
 // Loaded with the first definition: most servers start without it.
 let engine: typeof RE2JS | undefined
@@ -14,9 +15,27 @@ export async function loadPatternEngine(): Promise<void> {
 const compiled = new Map<string, RE2JS | undefined>()
 const compiledMax = 1000
 
+/** What the patterns of one object may cost: about 0.4 seconds. */
+const stepsMax = 10_000_000
+
+/**
+ * A matcher for one object. A match takes at most the instructions of the pattern for each character of the text;
+ * `(a{1,50}){1,20}$` has a thousand.
+ */
+export function patternMatcher(): (pattern: string, text: string) => boolean {
+  let left = stepsMax
+  return (pattern, text) => {
+    const found = patternOf(pattern)
+    if (!found) return false
+    left -= found.programSize() * text.length
+    if (left < 0) throw requestEntityTooLarge('the texts of the object are too long for the patterns of its schema')
+    return found.matcher(text).find()
+  }
+}
+
 /** Whether a pattern is found in a text; one that cannot be read is found nowhere. */
 export function matchesPattern(pattern: string, text: string): boolean {
-  return patternOf(pattern)?.matcher(text).find() ?? false
+  return patternMatcher()(pattern, text)
 }
 
 function patternOf(pattern: string): RE2JS | undefined {

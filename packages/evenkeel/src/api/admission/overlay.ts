@@ -4,7 +4,7 @@
  *
  * Atomic fields are rejected: setting one field inside would remove all others by accident.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { pushAll, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldTypeOf, type FieldType } from '../apply/field-type.ts'
 import { merge } from '../apply/merge.ts'
 import { TypedError, validateTyped } from '../apply/typed-value.ts'
@@ -43,13 +43,13 @@ function findAtomics(value: JsonValue, { map, list }: FieldType, path: string): 
   const found: string[] = []
   if (Array.isArray(value) && list) {
     if (list.atomic) found.push(path)
-    value.forEach((item, index) => found.push(...findAtomics(item, list.items.type, `${path}[${index}]`)))
+    value.forEach((item, index) => pushAll(found, findAtomics(item, list.items.type, `${path}[${index}]`)))
   }
   if (isJsonObject(value) && map) {
     if (map.atomic) found.push(path)
     for (const [name, inner] of Object.entries(value)) {
       const field = map.fields.get(name)
-      if (field && inner !== undefined) found.push(...findAtomics(inner, field.type, `${path}.${name}`))
+      if (field && inner !== undefined) pushAll(found, findAtomics(inner, field.type, `${path}.${name}`))
     }
   }
   return found

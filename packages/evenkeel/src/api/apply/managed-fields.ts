@@ -12,7 +12,7 @@
  * Validation sees the list that is about to be stored. Most mistakes of clients never get there: the server ignores a
  * list that it cannot decode.
  */
-import { compareText, isJsonObject, parseTime, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
+import { pushAll, compareText, isJsonObject, parseTime, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import type { ManagedFieldsEntry } from '../object.ts'
 import { noFields } from './field-set.ts'
@@ -33,13 +33,18 @@ interface DecodedSource {
 
 export const noManagers: ManagedState = { managers: new Map(), times: new Map(), source: undefined }
 
+/** Each manager costs a walk over the object in every write. */
+const entriesMax = 1_000
+
 /**
  * Reads a list of entries.
  *
- * @throws {RangeError} when an entry is not what an API server writes.
+ * @throws {RangeError} when an entry is not what an API server writes, or when there are too many.
  */
 export function decodeManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): ManagedState {
-  return entries === undefined || entries === null ? noManagers : decodeEntries(entries)
+  if (entries === undefined || entries === null) return noManagers
+  if (entries.length > entriesMax) throw new RangeError(`there are ${entries.length} entries, at most ${entriesMax}`)
+  return decodeEntries(entries)
 }
 
 /** The error in a list of entries from outside, for instance from a webhook; undefined without an error. */
@@ -271,7 +276,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], pa
       errors.push(fieldError.invalid(path.index(index).child('operation'), operation, 'must be `Apply` or `Update`'))
     if (fieldsType !== '' && fieldsType !== 'FieldsV1')
       errors.push(fieldError.invalid(path.index(index).child('fieldsType'), fieldsType, 'must be `FieldsV1`'))
-    if (manager !== '') errors.push(...validateFieldManager(manager, path.index(index).child('manager')))
+    if (manager !== '') pushAll(errors, validateFieldManager(manager, path.index(index).child('manager')))
     if (utf8Length(subresource) > subresourceBytesMax)
       errors.push(fieldError.tooLong(path.index(index).child('subresource'), subresourceBytesMax))
   }

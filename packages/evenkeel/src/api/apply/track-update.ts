@@ -27,6 +27,7 @@ import {
   withoutSystemFields,
   type FieldManagerRequest,
 } from './field-manager.ts'
+import { noFields, type FieldSet } from './field-set.ts'
 import { fieldTypeOf } from './field-type.ts'
 import {
   compareTimes,
@@ -242,6 +243,8 @@ function bucketEntries(managed: ManagedState, updaters: readonly (readonly [stri
   const managers = new Map(managed.managers)
   const times = new Map(managed.times)
   const firsts = new Map<string, string>()
+  // The sets of a bucket are united at the end: one after the other would take quadratic time.
+  const buckets = new Map<string, FieldSet[]>()
   let excess = updaters.length - updatersMax
   for (const [identity, versioned] of updaters) {
     if (excess <= 0) break
@@ -252,9 +255,13 @@ function bucketEntries(managed: ManagedState, updaters: readonly (readonly [stri
       continue
     }
     const bucket = identityOf({ manager: 'ancient-changes', operation: 'Update', apiVersion })
+    const sets = buckets.get(bucket) ?? []
+    buckets.set(bucket, sets)
     const old = managers.get(bucket) ?? managers.get(first)
+    if (old && sets.length === 0) sets.push(old.set)
+    sets.push(versioned.set)
     if (!managers.has(bucket)) managers.delete(first)
-    managers.set(bucket, { ...versioned, set: old ? versioned.set.union(old.set) : versioned.set })
+    managers.set(bucket, versioned)
     managers.delete(identity)
     excess--
     // The later of the two times: the entry shows its last change.
@@ -262,5 +269,17 @@ function bucketEntries(managed: ManagedState, updaters: readonly (readonly [stri
     if (time === undefined) times.delete(bucket)
     else times.set(bucket, time)
   }
+  for (const [bucket, sets] of buckets) {
+    const last = managers.get(bucket)
+    if (last) managers.set(bucket, { ...last, set: unionOf(sets) })
+  }
   return { ...managed, managers, times }
+}
+
+/** The union of neighbours first, so that each field is copied a few times only. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = noFields, second] = sets
+  if (second === undefined) return first
+  const half = Math.ceil(sets.length / 2)
+  return unionOf(sets.slice(0, half)).union(unionOf(sets.slice(half)))
 }

@@ -8,7 +8,7 @@
  * say that it has none. Errors about conversion use the field names of the internal version, `webhookClientConfig` for
  * `webhook.clientConfig`: tools search for them.
  */
-import { checkDns1035Label, checkDnsSubdomain, type JsonObject } from '@evenkeel/cel/primitives'
+import { pushAll, checkDns1035Label, checkDnsSubdomain, type JsonObject } from '@evenkeel/cel/primitives'
 import type { ConditionStatus, NewCondition } from '../conditions.ts'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
@@ -78,7 +78,7 @@ function checkSpec(spec: JsonObject, checks: CrdChecks & { readonly oldSpec: Jso
   if (scope === '') errors.push(fieldError.required(path.child('scope')))
   else if (!['Cluster', 'Namespaced'].includes(scope))
     errors.push(fieldError.notSupported(path.child('scope'), scope, ['Cluster', 'Namespaced']))
-  errors.push(...checkVersions(spec, checks))
+  pushAll(errors, checkVersions(spec, checks))
   for (const name of ['plural', 'singular', 'kind', 'listKind']) {
     if (textIn(names, name) === '') errors.push(fieldError.required(path.child('names', name)))
   }

@@ -4,6 +4,7 @@
  * The stages depend on each other: defaults are validated only in a structural schema, and CEL rules are compiled only
  * where a schema has no other error.
  */
+import { pushAll } from '@evenkeel/cel/primitives'
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
@@ -90,7 +91,7 @@ function judge(
   const keywords: FieldError[] = []
   const unsound = new Set<JsonSchemaProps>()
   checkKeywords(schema, { path, errors: keywords, unsound, root: true })
-  errors.push(...shape, ...keywords)
+  pushAll(errors, [...shape, ...keywords])
   if (foreign !== undefined) return errors.length > 0 ? errors : [fieldError.invalid(path, '', foreign)]
   if (shape.length > 0 || !checks.expressions) return errors
   return [

@@ -6,7 +6,7 @@
  * of errors: a CRD with one version gets `spec.validation.openAPIV3Schema`, never `spec.versions[0].schema`. Tools know
  * those paths.
  */
-import { checkDns1035Label, deepEqual, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
+import { pushAll, checkDns1035Label, deepEqual, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import { followReference, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
@@ -33,7 +33,7 @@ export function checkVersions(spec: JsonObject, checks: VersionChecks): FieldErr
     errors.push(fieldError.invalid(path, versions, 'must have exactly one version marked as storage version'))
   }
   // Upstream keeps the first name a second time, from days when there was one version.
-  if (names[0] !== undefined && names[0] !== '') errors.push(...refuseLabel(names[0], FieldPath.of('spec', 'version')))
+  if (names[0] !== undefined && names[0] !== '') pushAll(errors, refuseLabel(names[0], FieldPath.of('spec', 'version')))
   return [...errors, ...checkSchemas(spec, checks), ...checkOffers(spec)]
 }
 
@@ -59,7 +59,7 @@ function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): 
     }
     const checked = checkVersionSchema(schema, place)
     hasDefaults ||= checked.hasDefaults
-    errors.push(...checked.errors)
+    pushAll(errors, checked.errors)
   }
   if (hasDefaults && isSet(spec, 'preserveUnknownFields')) {
     errors.push(

@@ -1,7 +1,9 @@
 /**
  * The error of one field, with the text of upstream; the `Invalid` error for a list of them; and the path of a field.
  *
- * Validators return lists of field errors and throw nothing: a user wants to see all mistakes at once. A {@link
+ * Validators return lists of field errors and throw nothing: a user wants to see all mistakes at once. A list may be as
+ * long as the document that is wrong, so an error formats its texts when they are read, and of a long list only the first
+ * errors are shown. The value of an error must not change in between. A {@link
  * FieldPath} (`spec.containers[0].name`, `metadata.labels[a/b]`) is a linked list towards its root, so passing it down
  * costs nothing and only an error formats it.
  */
@@ -69,22 +71,38 @@ export function formatFieldError({ field, body }: FieldError): string {
 
 /** Several errors as one text: a single one without brackets, several in brackets, without duplicates. */
 export function formatFieldErrors(errors: readonly FieldError[]): string {
-  const texts = [...new Set(errors.map(formatFieldError))]
+  const shown = firstErrors(errors)
+  const texts = [...new Set(shown.map(formatFieldError))]
+  if (shown.length < errors.length) texts.push(`and ${errors.length - shown.length} more errors`)
   return texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`
 }
 
 /** The object is not valid. The subject names the kind (`Deployment`), not the resource. */
 export function invalid(subject: NamedSubject, errors: readonly FieldError[]): ApiError {
   const what = `${formatGroupName(subject.kind, subject.group ?? '')} ${quote(subject.name)} is invalid`
-  const causes = errors.map(({ type, field, body }) => ({ reason: type, message: body, field }))
+  const causes = firstErrors(errors).map(({ type, field, body }) => ({ reason: type, message: body, field }))
   return new ApiError('Invalid', errors.length > 0 ? `${what}: ${formatFieldErrors(errors)}` : what, {
     subject,
     causes,
   })
 }
 
+const shownErrorsMax = 1_000
+const shownTextMax = 262_144
+
+/** The errors that are shown: the first one in any case, and as many more as a person could read. */
+function firstErrors(errors: readonly FieldError[]): readonly FieldError[] {
+  let text = 0
+  const end = errors.findIndex((error, index) => {
+    if (index > 0 && (index === shownErrorsMax || text > shownTextMax)) return true
+    text += error.field.length + error.body.length
+    return false
+  })
+  return end < 0 ? errors : errors.slice(0, end)
+}
+
 function withoutValue(type: FieldCauseType, path: OptionalPath, detail: string): FieldError {
-  return { type, field: formatPath(path), body: detail ? `${fieldCauses[type]}: ${detail}` : fieldCauses[type] }
+  return lazyError(type, path, () => (detail ? `${fieldCauses[type]}: ${detail}` : fieldCauses[type]))
 }
 
 function withValue(
@@ -92,8 +110,25 @@ function withValue(
   path: OptionalPath,
   { value, detail = '' }: { value: unknown; detail?: string },
 ): FieldError {
-  const body = `${fieldCauses[type]}: ${formatValue(value)}`
-  return { type, field: formatPath(path), body: detail ? `${body}: ${detail}` : body }
+  return lazyError(type, path, () => {
+    const body = `${fieldCauses[type]}: ${formatValue(value)}`
+    return detail ? `${body}: ${detail}` : body
+  })
+}
+
+/** Texts are formatted once, when they are first read. */
+function lazyError(type: FieldCauseType, path: OptionalPath, format: () => string): FieldError {
+  let field: string | undefined
+  let body: string | undefined
+  return {
+    type,
+    get field() {
+      return (field ??= formatPath(path))
+    },
+    get body() {
+      return (body ??= format())
+    },
+  }
 }
 
 function formatPath(path: OptionalPath): string {

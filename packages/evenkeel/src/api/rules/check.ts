@@ -8,6 +8,7 @@
  * The cost is the worst case, estimated per expression and for all rules of a schema together. Counts have 64 bits and
  * saturate instead of overflowing.
  */
+import { pushAll } from '@evenkeel/cel/primitives'
 import { countMax, escapeName, type DeclType } from '@evenkeel/cel'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
@@ -152,7 +153,7 @@ class RuleChecker {
   }
 
   #estimate(what: string, cost: bigint, path: FieldPath): void {
-    if (!this.#isUnchanged) this.errors.push(...checkEstimate(what, cost, path))
+    if (!this.#isUnchanged) pushAll(this.errors, checkEstimate(what, cost, path))
     this.total.add(path, cost)
   }
 

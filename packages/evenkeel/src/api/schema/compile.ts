@@ -22,7 +22,7 @@
  * that know only custom resources do not ask for it. Invariant: a compiled node never changes, apart from its target,
  * which is found once.
  */
-import type { JsonValue } from '@evenkeel/cel/primitives'
+import { jsonSize, type JsonValue } from '@evenkeel/cel/primitives'
 import { formatOf, type Format } from './formats.ts'
 import type { Definitions, ListType, Schema, SchemaNode } from './schema.ts'
 
@@ -82,6 +82,8 @@ export class CompiledSchema {
   readonly default: JsonValue | undefined
   /** The default that is filled in: a default of null is none. */
   readonly defaultValue: JsonValue | undefined
+  /** Its size as JSON. */
+  readonly defaultBytes: number
   readonly alternatives: Alternatives | undefined
   readonly limits: SchemaLimits
   /** Whether any limit or format applies to numbers, texts or lists. */
@@ -132,6 +134,7 @@ export class CompiledSchema {
 
     this.default = node.default
     this.defaultValue = standard ?? undefined
+    this.defaultBytes = standard === null ? 0 : jsonSize(standard)
     this.alternatives = alternativesOf(node, definitions)
     this.isLimited = limits.some((limit) => node[limit] !== undefined) || this.types?.includes('integer') === true
     this.plain = this.isLimited || this.alternatives ? undefined : plainType(node.type)

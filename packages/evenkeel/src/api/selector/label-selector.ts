@@ -6,7 +6,15 @@
  * operators (`!=`, `notin`, `!`) also match objects without the key.
  */
 import { unreachable } from '#base'
-import { checkLabelValue, checkQualifiedName, compareText, getOwn, quote, setOwn } from '@evenkeel/cel/primitives'
+import {
+  pushAll,
+  checkLabelValue,
+  checkQualifiedName,
+  compareText,
+  getOwn,
+  quote,
+  setOwn,
+} from '@evenkeel/cel/primitives'
 import { badRequest } from '../errors/constructors.ts'
 import { fieldError, FieldPath, formatFieldErrors, type FieldError } from '../errors/field-error.ts'
 import { validateLabels } from '../metadata.ts'
@@ -176,7 +184,7 @@ export function exactLabelValue(requirements: readonly LabelRequirement[], key: 
 export function validateLabelRequirement({ key, operator, values }: LabelRequirement): FieldError[] {
   const complaints = checkQualifiedName(key)
   const errors = complaints.length > 0 ? [fieldError.invalid(FieldPath.of('key'), key, complaints.join('; '))] : []
-  errors.push(...validateCount(operator, values))
+  pushAll(errors, validateCount(operator, values))
   for (const [index, value] of values.entries()) {
     const valueComplaints = checkLabelValue(value)
     if (valueComplaints.length > 0)

@@ -17,6 +17,7 @@ export {
   compareText,
   deepCopy,
   deepEqual,
+  pushAll,
   deepFreeze,
   fieldError,
   FieldPath,

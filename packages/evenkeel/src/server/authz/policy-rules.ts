@@ -5,7 +5,7 @@
  * verb, at most one name; or one path, one verb). A smallest part is covered by a single rule or not at all, so each
  * can be checked alone.
  */
-import { compareText, quote } from '#api'
+import { pushAll, compareText, quote } from '#api'
 import { policyRule, type PolicyRule } from '@evenkeel/builtins'
 import type { AuthorizationAttributes } from './authorizer.ts'
 
@@ -140,7 +140,7 @@ function joinVerbs(parts: readonly PolicyRule[]): PolicyRule[] {
     }
     const key = JSON.stringify([part.apiGroups, part.resources, part.resourceNames])
     const known = found.get(key)
-    if (known) known.verbs.push(...part.verbs)
+    if (known) pushAll(known.verbs, part.verbs)
     else found.set(key, { rule: part, verbs: [...part.verbs] })
   }
   return [...joined, ...[...found.values()].map(({ rule, verbs }) => ({ ...rule, verbs }))]

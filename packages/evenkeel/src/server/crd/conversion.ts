@@ -8,6 +8,7 @@
  * them.
  */
 import {
+  pushAll,
   ApiError,
   deepCopy,
   FieldPath,
@@ -150,7 +151,7 @@ function webhookConversion(
   }
   return async (objects, apiVersion) => {
     const converted: JsonObject[] = []
-    for (const batch of batchesOf(objects)) converted.push(...(await convert(batch, apiVersion)))
+    for (const batch of batchesOf(objects)) pushAll(converted, await convert(batch, apiVersion))
     return converted
   }
 }

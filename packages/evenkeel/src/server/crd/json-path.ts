@@ -11,7 +11,7 @@
  * length. Evaluation never throws, whatever the data, and visits a bounded number of values, so a recursive path cannot
  * block a list.
  */
-import { getOwn, isJsonObject } from '#api'
+import { pushAll, getOwn, isJsonObject } from '#api'
 
 /**
  * The steps of a path.
@@ -107,7 +107,7 @@ class Parser {
     const key = /^'([^']*)'$/.exec(inner)?.[1]
     if (alternatives.length > 1)
       this.#steps.push({ type: 'union', paths: alternatives.map((one) => parseJsonPath(`[${one.trim()}]`)) })
-    else if (key !== undefined) this.#steps.push(...parseJsonPath(`.${key}`))
+    else if (key !== undefined) pushAll(this.#steps, parseJsonPath(`.${key}`))
     else this.#steps.push(this.#slice(inner === '*' ? ':' : inner))
   }
 

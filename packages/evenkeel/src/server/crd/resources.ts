@@ -13,7 +13,7 @@ import {
   getOwn,
   isJsonObject,
   lazyValidationRules,
-  matchesPattern,
+  patternMatcher,
   readActionDefinitions,
   setOwn,
   validateCustomObject,
@@ -141,7 +141,7 @@ function crdRules(
     options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {},
   ): ReturnType<typeof validateCustomObject> => [
     ...validateCustomObject(object, schema.root, {
-      matches: matchesPattern,
+      matches: patternMatcher(),
       rules: expressions(),
       ...(old && { old: old }),
       ...options,

@@ -20,7 +20,7 @@ import {
   isJsonObject,
   loadClaimsEngine,
   loadPatternEngine,
-  matchesPattern,
+  patternMatcher,
   Operation,
   operationTargetLabel,
   requestAnnotation,
@@ -249,7 +249,7 @@ async function checkInput({ definition, input, target }: ActionContext): Promise
     properties: { input: definition.input },
     ...(definition.input['required'] !== undefined && { required: ['input'] }),
   } as SchemaNode
-  const errors = validateCustomObject(whole, schema, { matches: matchesPattern })
+  const errors = validateCustomObject(whole, schema, { matches: patternMatcher() })
   if (errors.length > 0) throw invalid(subject, errors)
 }
 

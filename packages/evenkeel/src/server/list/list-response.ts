@@ -7,6 +7,7 @@
  * another version, shape or format is transformed in slices: as JSON a run of objects at a time, in other formats
  * all objects at once.
  */
+import { pushAll } from '#api'
 import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
 import { nextTurn, type Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
@@ -138,7 +139,7 @@ export async function transformedList(
   const { choice, clock } = options
   if (choice.format !== 'json' || choice.pretty) {
     const objects: UnstructuredObject[] = []
-    for await (const run of convertedRuns(entries, options)) objects.push(...run)
+    for await (const run of convertedRuns(entries, options)) pushAll(objects, run)
     return encode(transform(objects, options), choice)
   }
   // In every form the items come last.

@@ -5,6 +5,7 @@
  * kube-apiserver.
  */
 import {
+  pushAll,
   checkDnsLabel,
   fieldError,
   FieldPath,
@@ -102,26 +103,28 @@ function validateMetadata(
   } = metadata
   const errors: FieldError[] = []
   if (generateName !== '')
-    errors.push(
-      ...rules
+    pushAll(
+      errors,
+      rules
         .checkName(generateName, { prefix: true })
         .map((complaint) => fieldError.invalid(metadataPath.child('generateName'), generateName, complaint)),
     )
   if (name === '') errors.push(fieldError.required(metadataPath.child('name'), 'name or generateName is required'))
   else
-    errors.push(
-      ...rules.checkName(name).map((complaint) => fieldError.invalid(metadataPath.child('name'), name, complaint)),
+    pushAll(
+      errors,
+      rules.checkName(name).map((complaint) => fieldError.invalid(metadataPath.child('name'), name, complaint)),
     )
-  errors.push(...validateNamespace(namespace, scope === 'Namespaced'))
-  if (labels) errors.push(...validateLabels(labels, metadataPath.child('labels')))
-  if (annotations) errors.push(...validateAnnotations(annotations, metadataPath.child('annotations')))
-  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, metadataPath.child('ownerReferences')))
+  pushAll(errors, validateNamespace(namespace, scope === 'Namespaced'))
+  if (labels) pushAll(errors, validateLabels(labels, metadataPath.child('labels')))
+  if (annotations) pushAll(errors, validateAnnotations(annotations, metadataPath.child('annotations')))
+  if (ownerReferences) pushAll(errors, validateOwnerReferences(ownerReferences, metadataPath.child('ownerReferences')))
   if (finalizers)
-    errors.push(
+    pushAll(errors, [
       ...validateFinalizers(finalizers, metadataPath.child('finalizers')),
       ...(custom ? [] : unqualified(finalizers)),
-    )
-  if (managedFields) errors.push(...validateManagedFields(managedFields, metadataPath.child('managedFields')))
+    ])
+  if (managedFields) pushAll(errors, validateManagedFields(managedFields, metadataPath.child('managedFields')))
   return errors
 }
 
@@ -170,8 +173,9 @@ function validateMetadataChange({ metadata }: UnstructuredObject, { metadata: ol
     .filter((field) => (metadata[field] ?? '') !== (old[field] ?? ''))
     .map((field) => fieldError.invalid(metadataPath.child(field), metadata[field] ?? '', 'field is immutable'))
   if (old.deletionTimestamp !== undefined) {
-    errors.push(
-      ...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], metadataPath.child('finalizers')),
+    pushAll(
+      errors,
+      validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], metadataPath.child('finalizers')),
     )
   }
   return errors
