@@ -41,6 +41,7 @@ export const commandFile = join(root, 'packages', 'cli', 'bin', 'evenkeel.mjs')
 const programs = {
   evenkeel: {
     'renewal-worker': 'src/manager/election/renewal-worker.ts',
+    'yaml-worker': 'src/wire/yaml-worker.ts',
     'worker-process': 'src/testing/worker-process.ts',
     'envtest/kube-apiserver': 'src/plane/launcher/kube-apiserver.ts',
     'envtest/etcd': 'src/plane/launcher/etcd.ts',

@@ -5,7 +5,7 @@
  * Everything here is pure: a call that changes nothing returns the object that it was given.
  */
 import { checkQualifiedName, compareText, quote } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
+import { errorsOfEach, fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 import type { KubeObject } from './object.ts'
 
 /** Added by a delete with foreground propagation: the object waits for its dependents. */
@@ -68,7 +68,7 @@ export function removeFinalizer<T extends KubeObject>(object: T, finalizer: stri
 
 /** The validation errors of finalizers: invalid names, and both propagation policies at once. */
 export function validateFinalizers(finalizers: readonly string[], path: FieldPath): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) =>
+  const errors = errorsOfEach(finalizers, (finalizer) =>
     checkQualifiedName(finalizer).map((complaint) => fieldError.invalid(path, finalizer, complaint)),
   )
   if (finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {

@@ -38,6 +38,7 @@ export {
   type Subject,
 } from './errors/api-error.ts'
 export {
+  errorsOfEach,
   fieldError,
   formatFieldError,
   formatFieldErrors,

@@ -4,8 +4,8 @@
  *
  * Everything here is pure: a call that changes nothing returns the object that it was given.
  */
-import { pushAll, deepEqual } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
+import { deepEqual } from '@evenkeel/cel/primitives'
+import { errorsOfEach, fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 import { parseApiVersion } from './group-version.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
 
@@ -127,23 +127,18 @@ export function isControlledBy(object: KubeObject, owner: Owner): boolean {
 
 /** The validation errors of owner references: missing fields, Events as owners, two controllers. */
 export function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
-  const errors: FieldError[] = []
   let controller: string | undefined
-  for (const reference of references) {
-    pushAll(errors, validateReference(reference, path))
-    if (reference.controller !== true) continue
+  return errorsOfEach(references, (reference) => {
+    const errors = [...validateReference(reference, path)]
+    if (reference.controller !== true) return errors
     const here = `${reference.kind}/${reference.name}`
-    if (controller === undefined) controller = here
-    else
-      errors.push(
-        fieldError.invalid(
-          path,
-          references,
-          `Only one reference can have Controller set to true. ${found(controller, here)}`,
-        ),
-      )
-  }
-  return errors
+    if (controller === undefined) {
+      controller = here
+      return errors
+    }
+    const detail = `Only one reference can have Controller set to true. ${found(controller, here)}`
+    return [...errors, fieldError.invalid(path, references, detail)]
+  })
 }
 
 /** References without exact repetitions, and the UIDs that were repeated: the server drops them with a warning. */

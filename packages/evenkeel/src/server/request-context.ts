@@ -121,6 +121,19 @@ export class ChangedRequest implements WireRequest {
   get signal(): AbortSignal {
     return nativeSignal(this.#given.signal)
   }
+
+  pause(): Promise<void> | undefined {
+    return pauseLarge(this.#given)
+  }
+}
+
+/** Lets other requests go first, if the document of this one is large; undefined when it may go on at once. */
+export function pauseLarge(request: PausingRequest | undefined): Promise<void> | undefined {
+  return request?.pause?.()
+}
+
+interface PausingRequest extends WireRequest {
+  pause?(): Promise<void> | undefined
 }
 
 const givenId = /^[\w.-]{1,64}$/

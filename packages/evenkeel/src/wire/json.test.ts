@@ -109,3 +109,17 @@ describe('readJson', () => {
     expect(() => readJson('{"a":[{}]}', { depthMax: 2 })).toThrow('more than 2 levels')
   })
 })
+
+describe('valuesMax', () => {
+  test('counts keys, lists and objects in full and further items of a list as a quarter', () => {
+    const read = (text: string, valuesMax: number): unknown => readJson(text.padEnd(1000), { valuesMax }).value
+    expect(() => read('{"a":1,"b":[1,2,3,4,5]}', 4)).toThrow('the document has more than 4 values')
+    expect(read('{"a":1,"b":[1,2,3,4,5]}', 6)).toEqual({ a: 1, b: [1, 2, 3, 4, 5] })
+    expect(read('{"a":"[[[[[[[[[[,,,,,,::::::"}', 2)).toEqual({ a: '[[[[[[[[[[,,,,,,::::::' })
+  })
+
+  test('leaves text that is not JSON to the parser', () => {
+    for (const text of ['"', '{"a', '[1,2', '\\"'])
+      expect(() => readJson(text.padEnd(1000), { valuesMax: 4 })).toThrow(/JSON/)
+  })
+})

@@ -8,11 +8,24 @@
  * that moment, the whole process ends. So {@link refuseDeepYaml} limits the nesting before the parser sees the text. It
  * looks at characters only and may mistake text inside of scalars for structure; its bounds are far above real documents.
  */
-import { badRequest, requestEntityTooLarge } from '#api'
+import { badRequest, isRequestEntityTooLarge, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson, type ParsedText } from './json.ts'
+import { YamlThread } from './yaml-thread.ts'
 import { YamlConverter, type Yaml } from './yaml-values.ts'
 
+/** The limits of one text. */
+export interface YamlLimits {
+  readonly depthMax: number
+  readonly aliasedMax: number
+}
+
 interface ReadYamlOptions {
+  /**
+   * Parse a long text in a thread. Not for simulations: their clock does not wait for threads.
+   *
+   * @default false
+   */
+  readonly inThread?: boolean
   /**
    * How deep lists and objects may be nested. The parser recurses, so the limit is lower than for JSON.
    *
@@ -25,6 +38,12 @@ interface ReadYamlOptions {
    * @default 1 MiB
    */
   readonly bytesMax?: number
+  /**
+   * How many values a text that is JSON may have; see {@link readJson}.
+   *
+   * @default no limit
+   */
+  readonly valuesMax?: number
   /**
    * How much aliases may add to the value, in characters of JSON.
    *
@@ -39,22 +58,51 @@ interface ReadYamlOptions {
  * @throws {ApiError} `BadRequest` for invalid YAML, `RequestEntityTooLarge` when it is too long.
  */
 export async function readYaml(source: Uint8Array | string, options: ReadYamlOptions = {}): Promise<ParsedText> {
-  const { depthMax = 300, bytesMax = 1024 * 1024, aliasedMax = 2 * 1024 * 1024 } = options
+  const { depthMax = 300, bytesMax = 1024 * 1024, aliasedMax = 2 * 1024 * 1024, valuesMax = Infinity } = options
   const text = typeof source === 'string' ? source : decodeUtf8(source)
-  const json = readAsJson(text)
+  const json = readAsJson(text, valuesMax)
   if (json) return json
   if (source.length > bytesMax) throw requestEntityTooLarge(`limit is ${bytesMax}`)
   refuseDeepYaml(text, depthMax)
+  refuseManyTokens(text)
+  const limits = { depthMax, aliasedMax }
+  if (options.inThread === true && text.length > inThreadMin) {
+    const parsed = await thread.parse(text, limits)
+    if (parsed) return parsed
+  }
+  return parseYaml(text, limits)
+}
+
+/** Shorter texts take a few milliseconds. */
+const inThreadMin = 16_384
+const thread = new YamlThread()
+
+/** Parses a text whose nesting is bounded. @throws {ApiError} `BadRequest` */
+export async function parseYaml(text: string, limits: YamlLimits): Promise<ParsedText> {
   const yaml = await import('yaml')
-  const converter = new YamlConverter(yaml, { depthMax, aliasedMax })
+  const converter = new YamlConverter(yaml, limits)
   return { value: converter.convert(parseOne(yaml, text)), duplicates: converter.duplicates }
 }
 
-function readAsJson(text: string): ParsedText | undefined {
+/** A megabyte of a real document has about 60,000. */
+const tokensMax = 150_000
+const tokenCharacters = /[\n:,[{?#&*!|>-]/g
+
+/** @throws {ApiError} `RequestEntityTooLarge` for a text of tiny tokens: each takes as much time as a long one. */
+function refuseManyTokens(text: string): void {
+  if (text.length <= tokensMax) return
+  let tokens = 0
+  tokenCharacters.lastIndex = 0
+  while (tokenCharacters.test(text)) if (++tokens > tokensMax) break
+  if (tokens > tokensMax) throw requestEntityTooLarge(`the YAML text has more than ${tokensMax} tokens`)
+}
+
+function readAsJson(text: string, valuesMax: number): ParsedText | undefined {
   if (!/^\s*\{\s*["}]/.test(text)) return undefined
   try {
-    return readJson(text)
-  } catch {
+    return readJson(text, { valuesMax })
+  } catch (error) {
+    if (isRequestEntityTooLarge(error)) throw error
     return undefined
   }
 }

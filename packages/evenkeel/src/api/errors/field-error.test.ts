@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { fieldError, FieldPath, formatFieldError, formatFieldErrors, invalid, type FieldError } from './field-error.ts'
+import {
+  errorsOfEach,
+  fieldError,
+  FieldPath,
+  formatFieldError,
+  formatFieldErrors,
+  invalid,
+  type FieldError,
+} from './field-error.ts'
 
 describe('FieldPath', () => {
   test.each([
@@ -98,5 +106,41 @@ describe('invalid', () => {
 
   test('formatFieldErrors drops the brackets when repetitions leave one', () => {
     expect(formatFieldErrors([a, a])).toBe('a: Required value')
+  })
+
+  test('of a long list shows the first errors and counts the rest', () => {
+    const many = Array.from({ length: 1500 }, (_, index) => fieldError.required(FieldPath.of('a').index(index)))
+    const error = invalid({ kind: 'Pod', name: 'x' }, many)
+    expect(error.causes).toHaveLength(1000)
+    expect(error.message).toMatch(/a\[999\]: Required value, and at least 500 more errors\]$/)
+  })
+
+  test('shows few errors of long values, but the first in full', () => {
+    const value = 'x'.repeat(300_000)
+    const path = FieldPath.of('a')
+    const error = invalid(
+      { kind: 'Pod', name: 'x' },
+      [1, 2, 3].map(() => fieldError.invalid(path, value, 'no')),
+    )
+    expect(error.causes).toHaveLength(1)
+    expect(error.message).toContain(value)
+    expect(error.message).toMatch(/, and at least 2 more errors\]$/)
+  })
+
+  test('errorsOfEach checks no further once there are more errors than are shown', () => {
+    let checked = 0
+    const errors = errorsOfEach(Array(100_000).keys(), (index) => {
+      checked++
+      return index % 2 === 0 ? [] : [a, b]
+    })
+    expect(errors.length).toBe(2002)
+    expect(checked).toBe(2002)
+    expect(errorsOfEach(['x', 'y'], (_, index) => (index === 1 ? [a] : []))).toEqual([a])
+  })
+
+  test('formats no value of an error that is not shown', () => {
+    const costly = { toJSON: () => expect.fail('formatted') }
+    const many = Array.from({ length: 1000 }, () => fieldError.required(FieldPath.of('a')))
+    invalid({ kind: 'Pod', name: 'x' }, [...many, fieldError.invalid(FieldPath.of('b'), costly, 'no')])
   })
 })

@@ -73,7 +73,7 @@ export function formatFieldError({ field, body }: FieldError): string {
 export function formatFieldErrors(errors: readonly FieldError[]): string {
   const shown = firstErrors(errors)
   const texts = [...new Set(shown.map(formatFieldError))]
-  if (shown.length < errors.length) texts.push(`and ${errors.length - shown.length} more errors`)
+  if (shown.length < errors.length) texts.push(`and at least ${errors.length - shown.length} more errors`)
   return texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`
 }
 
@@ -88,6 +88,23 @@ export function invalid(subject: NamedSubject, errors: readonly FieldError[]): A
 }
 
 const shownErrorsMax = 1_000
+/** A validator of a long list may stop here: the rest is not shown. */
+const foundErrorsMax = 2_000
+
+/** The errors of the items of a list, which may be as long as a document. */
+export function errorsOfEach<T>(
+  items: Iterable<T>,
+  check: (item: T, index: number) => readonly FieldError[],
+): FieldError[] {
+  const errors: FieldError[] = []
+  let index = 0
+  for (const item of items) {
+    for (const error of check(item, index++)) errors.push(error)
+    if (errors.length > foundErrorsMax) break
+  }
+  return errors
+}
+
 const shownTextMax = 262_144
 
 /** The errors that are shown: the first one in any case, and as many more as a person could read. */

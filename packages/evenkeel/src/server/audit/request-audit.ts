@@ -252,6 +252,8 @@ export class RequestAudit {
 
 /** Larger responses, such as full lists, are not logged. */
 const shownBytesMax = 1024 * 1024
+/** Nor are documents of many values: they are parsed once more to be logged. */
+const shownValuesMax = 20_000
 
 /** The object in a body, or the operations of a JSON patch; undefined when it cannot be shown. */
 async function documentOf(bytes: Uint8Array, contentType: string | undefined): Promise<JsonObject | undefined> {
@@ -267,8 +269,9 @@ async function documentOf(bytes: Uint8Array, contentType: string | undefined): P
 async function parseDocument(bytes: Uint8Array, contentType: string): Promise<JsonValue> {
   const format = formatOfBody(contentType)
   if (format === 'protobuf') return decodeProtobuf(bytes)
-  if (format === 'yaml' || /\+yaml\b/.test(contentType)) return (await readYaml(bytes)).value
-  return readJson(bytes).value
+  if (format === 'yaml' || /\+yaml\b/.test(contentType))
+    return (await readYaml(bytes, { valuesMax: shownValuesMax })).value
+  return readJson(bytes, { valuesMax: shownValuesMax }).value
 }
 
 /** The name, namespace and uid in an object. */

@@ -26,6 +26,8 @@ export class TimedRequest implements WireRequest {
   #isExpired = false
   #controller: LightAbortController | undefined
   #stopListening: (() => void) | undefined
+  #yieldTurn: (() => Promise<void>) | undefined
+  #bodyBytes = 0
 
   constructor(given: WireRequest) {
     this.method = given.method
@@ -48,11 +50,26 @@ export class TimedRequest implements WireRequest {
     return this.#controller.signal
   }
 
-  /** Counts the bytes of the body, now or while they are read. @throws {ApiError} `TooManyRequests`, also while reading */
-  countBody(account: BodyAccount): void {
-    if (this.body === undefined) return
-    if (this.body instanceof Uint8Array) account.add(this.body.byteLength)
-    else this.body = counted(this.body, account)
+  /**
+   * Counts the bytes of the body, now or while they are read. Between the steps of a large one, {@link pause} calls
+   * `yieldTurn`.
+   *
+   * @throws {ApiError} `TooManyRequests`, also while reading
+   */
+  countBody(account: BodyAccount, yieldTurn: () => Promise<void>): void {
+    const { body } = this
+    this.#yieldTurn = yieldTurn
+    const add = (bytes: number): void => {
+      account.add(bytes)
+      this.#bodyBytes += bytes
+    }
+    if (body instanceof Uint8Array) add(body.byteLength)
+    else if (body) this.body = counted(body, add)
+  }
+
+  /** Lets other requests go first, if the document of this one is large. Call it between the steps of its work. */
+  pause(): Promise<void> | undefined {
+    return this.#bodyBytes > largeBytes ? this.#yieldTurn?.() : undefined
   }
 
   /** Starts the deadline, until {@link end}. */
@@ -82,9 +99,12 @@ export class TimedRequest implements WireRequest {
   }
 }
 
-async function* counted(body: AsyncIterable<Uint8Array>, account: BodyAccount): AsyncGenerator<Uint8Array> {
+/** A step of a smaller document takes a millisecond or two. */
+const largeBytes = 16_384
+
+async function* counted(body: AsyncIterable<Uint8Array>, add: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for await (const piece of body) {
-    account.add(piece.byteLength)
+    add(piece.byteLength)
     yield piece
   }
 }

@@ -7,14 +7,14 @@
  */
 import { parseDuration, timeout, tooManyRequests } from '#api'
 import type { Clock } from '#base'
-import type { WireRequest, WireResponse } from '#wire'
+import type { WireResponse } from '#wire'
 import type { RequestContext, RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
 import { BodyBudget } from './body-budget.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
 import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
 import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
-import { ListScheduler, ListSlices } from './list-scheduler.ts'
+import { WorkScheduler, ListSlices } from './work-scheduler.ts'
 
 /** The limit that a request counts against. */
 type RequestClass = 'reads' | 'writes' | 'lists'
@@ -30,7 +30,7 @@ export class FlowControl {
   readonly #watches: WatchLimiter
   readonly #bodies: BodyBudget
   readonly #deadlines: Deadlines
-  readonly #pace: ListScheduler
+  readonly #scheduler: WorkScheduler
   readonly #clock: Clock
   readonly #exempt: Record<RequestClass, number> = { reads: 0, writes: 0, lists: 0 }
 
@@ -48,7 +48,7 @@ export class FlowControl {
     const bytesMax = limits.bodyBytesMax
     this.#bodies = new BodyBudget({ bytesMax, bytesPerUserMax: bytesMax * limits.userShare })
     this.#clock = clock
-    this.#pace = new ListScheduler(clock)
+    this.#scheduler = new WorkScheduler(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
   }
 
@@ -62,7 +62,7 @@ export class FlowControl {
     const lane = requestClassOf(context.verb)
     if (isExempt(context)) return this.#exemptSeat(lane)
     const seat = this.#gates[lane].enter(context.user.name, () => context.request.signal)
-    return lane === 'lists' && context.request.peer !== undefined ? this.#paced(seat) : seat
+    return lane === 'lists' && context.request.peer !== undefined ? this.#paced(seat, context.user.name) : seat
   }
 
   /**
@@ -73,7 +73,7 @@ export class FlowControl {
   startBody({ request, user }: RequestContext): () => void {
     if (request.body === undefined || request.peer === undefined || !(request instanceof TimedRequest)) return noBody
     const account = this.#bodies.open(user.name)
-    request.countBody(account)
+    request.countBody(account, () => this.#scheduler.pause(user.name))
     return account.close
   }
 
@@ -105,8 +105,8 @@ export class FlowControl {
   }
 
   /** Slices for a long list: counts its work and yields to other requests. */
-  sliceList(request: Pick<WireRequest, 'signal'>): ListSlices {
-    return new ListSlices({ scheduler: this.#pace, clock: this.#clock, request })
+  sliceList({ request, user }: Pick<RequestContext, 'request' | 'user'>): ListSlices {
+    return new ListSlices({ scheduler: this.#scheduler, clock: this.#clock, request, user: user.name })
   }
 
   /** The response; its seat is released when its last piece is sent. */
@@ -155,9 +155,9 @@ export class FlowControl {
   }
 
   /** A list with a seat may still have to yield to other requests. In process there are no sockets to read. */
-  #paced(entering: Seat | Promise<Seat>): Seat | Promise<Seat> {
-    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat))
-    const turn = this.#pace.turn()
+  #paced(entering: Seat | Promise<Seat>, user: string): Seat | Promise<Seat> {
+    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat, user))
+    const turn = this.#scheduler.turn(user)
     return turn === undefined ? entering : turn.then(() => entering)
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ListSlices } from './list-scheduler.ts'
+import { ListSlices } from './work-scheduler.ts'
 
 /** How many of so many objects of that size are looked into before each pause. */
 async function sharesOf(count: number, bytes: number, { msEach = 0 } = {}): Promise<number[]> {

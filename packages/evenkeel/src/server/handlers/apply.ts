@@ -23,7 +23,7 @@ import { applyDefaults } from '../registry/strategy.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
-import { jsonType, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { documentValuesMax, isRemote, jsonType, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
 import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
@@ -50,7 +50,7 @@ export class ApplyHandler {
     const bytes = await readBody(context.request)
     const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldManager: manager, fieldValidation, force } = options
-    const { config, repeated } = await readConfiguration(bytes)
+    const { config, repeated } = await readConfiguration(bytes, { inThread: isRemote(context.request) })
     const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
       const object = await this.#fieldManager.apply(config, current, { manager, target, force })
       refuseDuplicates(repeated, { fieldValidation, warnings: context.warnings })
@@ -111,10 +111,15 @@ interface ApplyConfiguration {
  *
  * @throws {ApiError} `BadRequest`
  */
-export async function readConfiguration(bytes: Uint8Array): Promise<ApplyConfiguration> {
-  const { value, duplicates } = await readYaml(bytes).catch((error: unknown) => {
-    throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
-  })
+export async function readConfiguration(
+  bytes: Uint8Array,
+  { inThread = false }: { inThread?: boolean } = {},
+): Promise<ApplyConfiguration> {
+  const { value, duplicates } = await readYaml(bytes, { inThread, valuesMax: documentValuesMax }).catch(
+    (error: unknown) => {
+      throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
+    },
+  )
   const config = value ?? {}
   if (!isJsonObject(config))
     throw badRequest(
@@ -129,7 +134,7 @@ async function duplicateFields(bytes: Uint8Array, duplicates: readonly string[])
   return bytes.byteLength > countedBytesMax ? byPath : duplicateYamlKeys(bytes).catch(() => byPath)
 }
 
-const countedBytesMax = 256 * 1024
+const countedBytesMax = 32 * 1024
 
 /**
  * Adds warnings about duplicate keys, or refuses the configuration.

@@ -15,7 +15,7 @@ import { userInfo } from '../auth/user.ts'
 import { managerName, type FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults, beforeCreate, prepareMetadataForCreate } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validation.ts'
-import type { RequestContext, ResourceRef } from '../request-context.ts'
+import { pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import { toStored } from '../storage/codec.ts'
 import type { Storage, WriteResult } from '../storage/storage.ts'
@@ -66,11 +66,14 @@ export class CreateHandler {
     const options = readWriteOptions(context.query, 'CreateOptions')
     const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
     const bytes = await readBody(context.request)
-    const wanted = async (): Promise<ObjectDraft> =>
-      shapeObject(await parseObject(bytes, format, resource.kind), resource, {
+    const wanted = async (): Promise<ObjectDraft> => {
+      const parsed = await parseObject(bytes, format, { kind: resource.kind, request: context.request })
+      await pauseLarge(context.request)
+      return shapeObject(parsed, resource, {
         fieldValidation: options.fieldValidation,
         warnings: context.warnings,
       })
+    }
     const manager = managerName(options.fieldManager, context.request.headers['user-agent'])
     const stored = await this.create(wanted, { context, target, dryRun: options.dryRun, manager })
     return replyStored(context, stored, { status: 201, resource, choice, clock: this.#clock })
@@ -109,7 +112,8 @@ export class CreateHandler {
   }
 
   /** The draft with its defaults and its managed fields. */
-  async #withManagedFields(object: ObjectDraft, { target, manager }: CreateOptions): Promise<ObjectDraft> {
+  async #withManagedFields(object: ObjectDraft, { context, target, manager }: CreateOptions): Promise<ObjectDraft> {
+    await pauseLarge(context.request)
     refuseClosed(target, String(object.metadata['name'] ?? ''))
     applyDefaults(object, target.resource)
     const tracking =
@@ -139,7 +143,9 @@ export class CreateHandler {
     const name = String(object.metadata['name'] ?? '')
     const checks = await this.#namespaces.requireActive(target, name)
     await target.resource.strategy.loadValidators?.(object)
+    await pauseLarge(context.request)
     validateNew(object, target, { refusals })
+    await pauseLarge(context.request)
     if (admission) await admission.validate(object)
     if (dryRun) return this.#dryRun(object, name, target)
     refuseVersion(object)

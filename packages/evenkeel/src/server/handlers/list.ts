@@ -11,7 +11,7 @@ import type { Resource } from '@evenkeel/builtins'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
-import type { ListSlices } from '../flowcontrol/list-scheduler.ts'
+import type { ListSlices } from '../flowcontrol/work-scheduler.ts'
 import { compressedList, type CompressedRunCache } from '../list/compressed-list.ts'
 import { joinedList, listText, transformedList, type ListText } from '../list/list-response.ts'
 import { selectionFor, type ListSelection } from '../list/selection.ts'
@@ -56,8 +56,8 @@ export class ListHandler {
   }
 
   /** The slices in which the objects of a list are parsed, with turns for other requests in between. */
-  slicesFor({ request }: RequestContext): ListSlices {
-    return this.#flowControl.sliceList(request)
+  slicesFor(context: RequestContext): ListSlices {
+    return this.#flowControl.sliceList(context)
   }
 
   /** Reads the objects of one page. */

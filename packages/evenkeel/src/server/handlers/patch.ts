@@ -13,7 +13,6 @@ import {
   fieldError,
   FieldPath,
   invalid,
-  isApiError,
   isBadRequest,
   isInvalid,
   isJsonObject,
@@ -32,7 +31,7 @@ import { applyDefaults } from '../registry/strategy.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import type { ApplyHandler } from './apply.ts'
-import { readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { documentValuesMax, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
 import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
@@ -98,9 +97,9 @@ export class PatchHandler {
  */
 export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
   try {
-    return readJson(bytes)
+    return readJson(bytes, { valuesMax: documentValuesMax })
   } catch (error) {
-    throw isApiError(error) ? badRequest(`error decoding patch: ${error.message}`, { cause: error }) : error
+    throw isBadRequest(error) ? badRequest(`error decoding patch: ${error.message}`, { cause: error }) : error
   }
 }
 

@@ -75,10 +75,14 @@ export function bodyFormat(
  *
  * @throws {ApiError} `BadRequest`, with the beginning of the body, when it has none.
  */
-export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<ParsedBody> {
+export async function parseObject(
+  bytes: Uint8Array,
+  format: MediaFormat,
+  { kind, request }: ParseOptions,
+): Promise<ParsedBody> {
   let read: ParsedBody
   try {
-    read = await parseBody(bytes, format)
+    read = await parseBody(bytes, format, request)
   } catch (error) {
     if (!isBadRequest(error)) throw error
     throw unrecognized(
@@ -101,11 +105,24 @@ function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array; kind: s
   )
 }
 
+/** No object of a cluster has a tenth of it; one with so many takes half a second. */
+export const documentValuesMax = 100_000
+
 /** Reads bytes of any format. */
-async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<ParsedBody> {
-  if (format === 'json') return readJson(bytes)
+async function parseBody(bytes: Uint8Array, format: MediaFormat, request: WireRequest): Promise<ParsedBody> {
+  if (format === 'json') return readJson(bytes, { valuesMax: documentValuesMax })
   if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
-  return readYaml(bytes)
+  return readYaml(bytes, { inThread: isRemote(request), valuesMax: documentValuesMax })
+}
+
+/** Whether a request came from a socket: only then work may be done in a thread. */
+export function isRemote({ peer }: WireRequest): boolean {
+  return peer !== undefined
+}
+
+interface ParseOptions {
+  readonly kind: string
+  readonly request: WireRequest
 }
 
 export interface ShapeOptions {
@@ -156,7 +173,7 @@ function keepResetFields(draft: ObjectDraft, given: JsonObjectDraft): void {
 export async function readOptionsBody(request: WireRequest): Promise<JsonObject | undefined> {
   const bytes = await readBody(request)
   if (bytes.byteLength === 0) return undefined
-  const { value } = await parseBody(bytes, bodyFormat(request))
+  const { value } = await parseBody(bytes, bodyFormat(request), request)
   if (!isJsonObject(value)) throw badRequest('the body must hold one object')
   return value
 }

@@ -44,7 +44,10 @@ export class ReviewHandler {
     const { resource } = target
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const { fieldValidation } = readWriteOptions(context.query, 'CreateOptions')
-    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), resource.kind)
+    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), {
+      kind: resource.kind,
+      request: context.request,
+    })
     const shaped = shapeObject(read, resource, { fieldValidation, warnings: context.warnings })
     const draft = (await this.#admission.admitDocument(shaped, {
       context,

@@ -42,7 +42,7 @@ import type { StoredObject } from '../storage/stored-object.ts'
 import { readConfiguration, refuseDuplicates, shapeApplied } from './apply.ts'
 import { getObject } from './get.ts'
 import { applyType, patcher, patchType, readPatch, shapePatched } from './patch.ts'
-import { bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { isRemote, bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
 import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
@@ -141,7 +141,7 @@ export class ScaleHandler {
     const bytes = await readBody(context.request)
     const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldValidation, fieldManager: manager, force } = options
-    const { config, repeated } = await readConfiguration(bytes)
+    const { config, repeated } = await readConfiguration(bytes, { inThread: isRemote(context.request) })
     const shaping = { fieldValidation, warnings: context.warnings }
     return {
       dryRun,
@@ -163,7 +163,8 @@ function readScale(
   { context, resource, shaping }: { context: RequestContext; resource: Resource; shaping: ShapeOptions },
 ): ReadScale {
   const format = bodyFormat(context.request)
-  return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
+  return async () =>
+    shapeObject(await parseObject(bytes, format, { kind: resource.kind, request: context.request }), resource, shaping)
 }
 
 function patchedScale(

@@ -71,7 +71,10 @@ export class TokenRequestHandler {
     const resource = this.#resource
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const { fieldValidation, dryRun } = readWriteOptions(context.query, 'CreateOptions')
-    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), resource.kind)
+    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), {
+      kind: resource.kind,
+      request: context.request,
+    })
     const shaped = shapeObject(read, resource, { fieldValidation, warnings: context.warnings })
     const draft = (await this.#admission.admitDocument(shaped, { context, target, dryRun })) as ObjectDraft
     const answer = await this.#issue(draft, context, target)

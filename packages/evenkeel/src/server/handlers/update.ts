@@ -31,7 +31,7 @@ import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { managerName, type FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults, beforeUpdate, prepareMetadataForUpdate } from '../registry/strategy.ts'
 import { validateChanged } from '../registry/validation.ts'
-import type { RequestContext, ResourceRef } from '../request-context.ts'
+import { pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import { completeWithDefaults, isFresh, prepareConversions, toServed, toStored } from '../storage/codec.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -99,10 +99,9 @@ export class UpdateHandler {
     const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
     const bytes = await readBody(context.request)
     const wanted = async (): Promise<ObjectDraft> => {
-      const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, {
-        fieldValidation,
-        warnings: context.warnings,
-      })
+      const parsed = await parseObject(bytes, format, { kind: resource.kind, request: context.request })
+      await pauseLarge(context.request)
+      const draft = shapeObject(parsed, resource, { fieldValidation, warnings: context.warnings })
       checkName(draft, target)
       applyDefaults(draft, resource)
       return draft
@@ -168,6 +167,7 @@ export class UpdateHandler {
     if (preparing) await preparing
     const current = toServed(stored, resource)
     const wanted = await change(current, stored)
+    await pauseLarge(context.request)
     const tracking = manager === undefined ? undefined : this.#fieldManager.track(wanted, current, { manager, target })
     if (tracking) await tracking
     if (requiresUid) checkUid(wanted, current, resource)
@@ -184,9 +184,11 @@ export class UpdateHandler {
     }
     beforeUpdate(wanted, current, { context, target, write })
     await resource.strategy.loadValidators?.(wanted)
+    await pauseLarge(context.request)
     validateChanged(wanted, current, { target, refusals, warn: write.warn })
     if (admission)
       await (admitted ? admission.validate(admitted(wanted), admitted(current)) : admission.validate(wanted, current))
+    await pauseLarge(context.request)
     return this.#commit(wanted, { current, stored, options })
   }
 

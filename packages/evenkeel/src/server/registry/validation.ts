@@ -7,6 +7,7 @@
 import {
   pushAll,
   checkDnsLabel,
+  errorsOfEach,
   fieldError,
   FieldPath,
   foregroundFinalizer,
@@ -137,7 +138,7 @@ const standardFinalizers: ReadonlySet<string> = new Set([
 
 // Custom resources may have finalizers without a domain, with a warning; built-in kinds may not.
 function unqualified(finalizers: readonly string[]): FieldError[] {
-  return finalizers.flatMap((name, index) =>
+  return errorsOfEach(finalizers, (name, index) =>
     name.includes('/') || standardFinalizers.has(name)
       ? []
       : [

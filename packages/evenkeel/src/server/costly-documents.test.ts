@@ -1,0 +1,140 @@
+/**
+ * Documents within the limits of size that once took seconds, gigabytes or the whole process.
+ *
+ * The bound is processor time, and far above what a document takes: without the defence each took ten times as much.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TestServer } from './client.fixture.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await TestServer.start()
+  const big = 'x'.repeat(10_000)
+  const items = { type: 'object', properties: { d: { type: 'string', default: big } } }
+  await define('defaults', { l: { type: 'array', items } })
+  await define('patterns', { p: { type: 'string', pattern: '(a{1,50}){1,20}$' } })
+})
+afterAll(() => server.server.stop())
+
+async function define(plural: string, properties: object): Promise<void> {
+  const kind = `${plural[0]?.toUpperCase() ?? ''}${plural.slice(1)}`
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } }
+  const made = await server.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.cost.dev` },
+      spec: {
+        group: 'cost.dev',
+        scope: 'Namespaced',
+        names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    },
+  })
+  expect(made.status).toBe(201)
+}
+
+const maps = '/api/v1/namespaces/default/configmaps?dryRun=All'
+const list = <T>(count: number, item: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => item(i))
+const record = (count: number, entry: (index: number) => [string, string]): Record<string, string> =>
+  Object.fromEntries(list(count, entry))
+const map = (metadata: object, more: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'x', ...metadata },
+  ...more,
+})
+const custom = (kind: string, spec: object): object => ({
+  apiVersion: 'cost.dev/v1',
+  kind,
+  metadata: { name: 'x' },
+  spec,
+})
+const owner = (index: number): object => ({ apiVersion: 'v1', kind: 'Pod', name: 'a', uid: String(index) })
+const entry = (index: number): object => ({
+  manager: `m${index}`,
+  operation: 'Update',
+  apiVersion: 'v1',
+  time: '2020-01-01T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:data': { [`f:a${index}`]: {} } },
+})
+
+/** Ten times what the slowest of these takes on a slow machine. */
+const secondsMax = 15
+
+interface Costly {
+  readonly path?: string
+  readonly body: unknown
+  readonly type?: string
+  readonly status: number
+  /** A part of the answer. */
+  readonly says?: string
+}
+
+const documents: Record<string, () => Costly> = {
+  'D3: 15,000 owner references': () => ({ body: map({ ownerReferences: list(15_000, owner) }), status: 201 }),
+  '12,000 controllers, each error naming them all': () => ({
+    body: map({ ownerReferences: list(12_000, (i) => ({ ...owner(i), controller: true })) }),
+    status: 422,
+    says: 'more errors]',
+  }),
+  '6,000 managers': () => ({ body: map({ managedFields: list(6_000, entry) }), status: 201 }),
+  'D8: 70,000 bad labels': () => ({
+    body: map({ labels: record(70_000, (i) => [`!${i}`, '!']) }),
+    status: 422,
+    says: 'more errors]',
+  }),
+  'D8: 90,000 bad finalizers': () => ({
+    body: map({ finalizers: list(90_000, (i) => `!${i}`) }),
+    status: 422,
+    says: 'more errors]',
+  }),
+  'D6: defaults of 10 kB in 60,000 items': () => ({
+    path: '/apis/cost.dev/v1/namespaces/default/defaults?dryRun=All',
+    body: custom('Defaults', { l: list(60_000, () => ({})) }),
+    status: 413,
+    says: 'the defaults of the schema add more than 3145728 bytes to the object',
+  }),
+  'D7: a pattern of a thousand instructions': () => ({
+    path: '/apis/cost.dev/v1/namespaces/default/patterns?dryRun=All',
+    body: custom('Patterns', { p: 'a'.repeat(1_000_000) }),
+    status: 413,
+    says: 'the texts of the object are too long for the patterns of its schema',
+  }),
+  'D7: 250,000 unknown keys': () => ({
+    body: map(
+      {},
+      record(250_000, (i) => [`u${i}`, '']),
+    ),
+    status: 413,
+    says: 'the document has more than 100000 values',
+  }),
+  'D7: 1,400,000 brackets': () => ({ body: '['.repeat(1_400_000), status: 413 }),
+  'D7: YAML of 400,000 colons': () => ({
+    body: ': '.repeat(400_000),
+    type: 'application/yaml',
+    status: 413,
+    says: 'the YAML text has more than 150000 tokens',
+  }),
+  'D7: YAML of 250,000 documents': () => ({ body: '---\n'.repeat(250_000), type: 'application/yaml', status: 413 }),
+  'an apply of 250,000 values': () => ({
+    path: '/api/v1/namespaces/default/configmaps/x?fieldManager=m&dryRun=All',
+    body: JSON.stringify(map({}, { data: record(120_000, (i) => [`a${i}`, '']) })),
+    type: 'application/apply-patch+yaml',
+    status: 413,
+  }),
+}
+
+describe('rows 13 and 16: a document costs time in proportion to its size', () => {
+  test.each(Object.entries(documents))('%s', async (_, make) => {
+    const { path = maps, body, type, status, says = '' } = make()
+    const method = path.includes('fieldManager=') ? 'PATCH' : 'POST'
+    const before = process.cpuUsage()
+    const answer = await server.ask(method, path, { body, ...(type !== undefined && { type }) })
+    const { user, system } = process.cpuUsage(before)
+    expect({ status: answer.status, says: answer.text.includes(says) }).toEqual({ status, says: true })
+    expect((user + system) / 1e6).toBeLessThan(secondsMax)
+  })
+})

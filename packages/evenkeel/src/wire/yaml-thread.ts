@@ -1,0 +1,108 @@
+/**
+ * YAML in a thread: the parser needs ten microseconds for a token, and a long text would stop all other requests.
+ *
+ * One thread parses one text after the other. It starts with the first long text, keeps no process alive, and gets
+ * memory for a few texts only. If it dies, the texts it had are refused, and the next text starts another one. If it
+ * cannot start, because a bundled program lacks its file, texts are parsed in this thread.
+ *
+ *   this thread:   text ──▶ worker        JSON text ◀── worker        JSON.parse, a hundred times as fast
+ */
+import { Worker } from 'node:worker_threads'
+import { fromStatus, requestEntityTooLarge, type JsonValue, type Status } from '#api'
+import { deferred, type Deferred } from '#base'
+import type { ParsedText } from './json.ts'
+import type { YamlLimits } from './yaml-reader.ts'
+
+export interface YamlJob {
+  readonly id: number
+  readonly text: string
+  readonly limits: YamlLimits
+}
+
+export type YamlAnswer =
+  | { readonly id: number; readonly json: string; readonly duplicates: readonly string[] }
+  | { readonly id: number; readonly status: Status }
+
+/** Undefined when threads cannot be used. */
+type Outcome = ParsedText | undefined
+
+const threadMegabytes = 256
+
+export class YamlThread {
+  readonly #start: () => Worker
+  readonly #jobs = new Map<number, Deferred<Outcome>>()
+  #worker: Worker | undefined
+  #isOnline = false
+  #isPossible = true
+  #lastId = 0
+
+  constructor({ start = startWorker }: { readonly start?: () => Worker } = {}) {
+    this.#start = start
+  }
+
+  /** Undefined when there is no thread. @throws {ApiError} that of the parser */
+  async parse(text: string, limits: YamlLimits): Promise<Outcome> {
+    const worker = this.#isPossible ? (this.#worker ??= this.#open()) : undefined
+    if (!worker) return undefined
+    const id = ++this.#lastId
+    const job = deferred<Outcome>()
+    this.#jobs.set(id, job)
+    worker.ref()
+    worker.postMessage({ id, text, limits } satisfies YamlJob)
+    return job.promise
+  }
+
+  #open(): Worker | undefined {
+    let worker: Worker
+    try {
+      worker = this.#start()
+    } catch {
+      this.#isPossible = false
+      return undefined
+    }
+    worker.on('online', () => {
+      this.#isOnline = true
+    })
+    worker.on('message', (answer: YamlAnswer) => {
+      this.#settle(worker, answer)
+    })
+    worker.on('error', () => {
+      this.#onEnd(worker)
+    })
+    worker.on('exit', () => {
+      this.#onEnd(worker)
+    })
+    return worker
+  }
+
+  #settle(worker: Worker, answer: YamlAnswer): void {
+    const job = this.#jobs.get(answer.id)
+    this.#jobs.delete(answer.id)
+    if (this.#jobs.size === 0) worker.unref()
+    if ('status' in answer) job?.reject(fromStatus(answer.status))
+    else job?.resolve({ value: JSON.parse(answer.json) as JsonValue, duplicates: answer.duplicates })
+  }
+
+  /** A thread that never ran is not tried again; one that ran has died of its text. */
+  #onEnd(worker: Worker): void {
+    if (this.#worker !== worker) return
+    if (!this.#isOnline) this.#isPossible = false
+    this.#worker = undefined
+    const jobs = [...this.#jobs.values()]
+    this.#jobs.clear()
+    for (const job of jobs) {
+      if (this.#isOnline) job.reject(requestEntityTooLarge('the YAML text needs too much memory'))
+      else job.resolve(undefined)
+    }
+    this.#isOnline = false
+  }
+}
+
+/** The worker file: TypeScript or JavaScript, like this file. */
+function startWorker(): Worker {
+  const file = import.meta.url.endsWith('.ts') ? './yaml-worker.ts' : './yaml-worker.js'
+  return new Worker(new URL(file, import.meta.url), {
+    name: 'evenkeel-yaml',
+    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes },
+  })
+}
