@@ -175,8 +175,13 @@ test('a definition whose instances cannot be deleted says so, and is tried again
     reason: 'InstanceDeletionFailed',
     message: 'could not issue all deletes: conversion function for demo.example.com/v1, Kind=Widget failed: no',
   })
-  await tested.clock.advance(60_000)
+  await tested.clock.advance(63_000)
   expect(asked).toBeLessThan(10)
+  const before = asked
+  await tested.clock.advance(59_999)
+  expect(asked).toBe(before)
+  await tested.clock.advance(1)
+  expect(asked).toBe(before + 1)
   isBroken = false
   await tested.clock.advance(60_000)
   await tested.ask('PATCH', `${widgets}/held`, {
