@@ -129,6 +129,10 @@ describe('startServer', () => {
     expect(clock.pending).toBe(0)
   })
 
+  test('does not start with a cache of less than nothing', async () => {
+    await expect(startServer({ compressedListBytesMax: -1 })).rejects.toThrow('bytesMax must be 0 or more, got -1')
+  })
+
   test('leaves no watch open in a store that is not its own', async () => {
     const open = new Set<Watch>()
     const server = await startServer({ store: withWatchesIn(open), clock: new SimulatedClock() })

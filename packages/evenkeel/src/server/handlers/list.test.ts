@@ -32,6 +32,16 @@ describe('a list with a limit and a selector', () => {
   })
 })
 
+test('a list without a limit is never older than the wanted version, and may be newer', async () => {
+  const { json } = await tested.ask('GET', maps)
+  const version = String(json['metadata']?.['resourceVersion'])
+  await tested.ask('DELETE', `${maps}/a`)
+  const newer = (await tested.ask('GET', `${maps}?resourceVersion=${version}`)).json
+  expect(newer['items']).toHaveLength(2)
+  const exact = (await tested.ask('GET', `${maps}?resourceVersion=${version}&limit=10`)).json
+  expect(exact['items']).toHaveLength(3)
+})
+
 describe('a list for people', () => {
   test('is indented when the client wants it pretty', async () => {
     const { text, json } = await tested.ask('GET', `${maps}?pretty=true`)

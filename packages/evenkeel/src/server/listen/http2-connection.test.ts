@@ -13,7 +13,6 @@ import { deferred } from '#base'
 import type { Transport } from '#wire'
 import { makeIdentity } from '../auth/identity.ts'
 import type { ListenLimits } from './connection.ts'
-import { convertHttp2Head } from './http2-connection.ts'
 import { RawClient } from './raw-client.fixture.ts'
 import { closeServed, echo, readBody, serve as serveAny, type Served } from './served.fixture.ts'
 import { quiet, turn, until } from './turns.fixture.ts'
@@ -176,12 +175,6 @@ describe('Http2Connection', () => {
     ).toBe(400)
     expect((await ask(session, { ':path': '/#x' })).headers[':status']).toBe(400)
     expect(requests).toHaveLength(1)
-  })
-
-  test('has the target * for OPTIONS alone', () => {
-    const fields = (method: string): Record<string, string> => ({ ':method': method, ':path': '*', host: 'h' })
-    expect(convertHttp2Head(fields('OPTIONS'), [])).toMatchObject({ method: 'OPTIONS', target: '*' })
-    expect(() => convertHttp2Head(fields('GET'), [])).toThrow('the request target is not a path')
   })
 
   test('holds no more of a body than its bound while nobody reads it, and others go on', async () => {
