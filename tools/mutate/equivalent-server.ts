@@ -26,13 +26,6 @@ export const serverEquivalents: readonly Equivalent[] = [
   },
   {
     file: 'server/crd/crd-controller.ts',
-    original: '0',
-    mutated: '(0 + 1)',
-    line: 'metadata.resourceVersion ?? 0',
-    because: 'Every stored object has a resource version: the store inserts it.',
-  },
-  {
-    file: 'server/crd/crd-controller.ts',
     original: 'true',
     mutated: 'false',
     line: 'serving.isClosed = true',
@@ -43,8 +36,8 @@ export const serverEquivalents: readonly Equivalent[] = [
     file: 'server/crd/json-path.ts',
     original: '0',
     mutated: '(0 + 1)',
-    line: 'while (end > 0',
-    because: 'With an end at position 1 the character before it is the opening quote, never a backslash.',
+    line: 'const inner = end < 0',
+    because: 'The end comes after the opening quote or bracket, so it is never at position 0.',
   },
   {
     file: 'server/flowcontrol/list-scheduler.ts',

@@ -130,6 +130,17 @@ describe('the end of a definition', () => {
     await definitions.close()
   })
 
+  test('takes the instances along also when no version is served any more', async () => {
+    const [version] = (definition() as { spec: { versions: readonly object[] } }).spec.versions
+    const type = 'application/merge-patch+json'
+    await tested.ask('PATCH', `${widgets}/held`, { type, body: { metadata: { finalizers: null } } })
+    await tested.ask('PATCH', path, { type, body: { spec: { versions: [{ ...version, served: false }] } } })
+    expect((await tested.ask('GET', widgets)).status).toBe(404)
+    expect((await tested.ask('DELETE', path)).status).toBe(200)
+    expect((await post(definition())).status).toBe(201)
+    expect((await tested.ask('GET', widgets)).json['items']).toEqual([])
+  })
+
   test('leaves room for another of its name', async () => {
     await tested.ask('PATCH', `${widgets}/held`, {
       type: 'application/merge-patch+json',
