@@ -121,6 +121,19 @@ describe('policies in force', () => {
     expect((await tested.ask('GET', '/apis/example.com/v1/namespaces/default/widgets')).status).toBe(200)
   })
 
+  test('change no policies, bindings or webhook configurations', async () => {
+    const expression = 'Object{metadata: Object.metadata{labels: {"team": "blue"}}}'
+    await bind('Mutating', 'm', {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      },
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
+    })
+    expect((await post(maps, map('a'))).json['metadata']?.['labels']).toEqual({ team: 'blue' })
+    const made = await post(`${root}/mutatingwebhookconfigurations`, { metadata: { name: 'w' } })
+    expect({ status: made.status, labels: made.json['metadata']?.['labels'] }).toEqual({ status: 201 })
+  })
+
   test('have conditions that wait for an authorizer that decides later', async () => {
     await tested.server.stop()
     tested = await TestServer.start({
