@@ -2,6 +2,7 @@
  * Equivalent mutants, each with the reason: `npm run mutate` does not count them as survivors.
  */
 import { runtimeEquivalents } from './equivalent-runtime.ts'
+import { serverEquivalents } from './equivalent-server.ts'
 
 export interface Equivalent {
   /** The end of the path. */
@@ -15,6 +16,7 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   ...runtimeEquivalents,
+  ...serverEquivalents,
   {
     file: 'store/etcd/feed.ts',
     original: '0',

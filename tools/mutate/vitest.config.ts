@@ -72,5 +72,7 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: true,
     maxWorkers: process.env['MUTATE_WORKERS'] ?? '100%',
     isolate: true,
+    // There is one switch for all tests of a process: with two at a time, a failure would count for the mutant of the other.
+    maxConcurrency: 1,
   },
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectHttp2 } from 'node:http2'
 import { SimulatedClock } from '#base'
-import { openMemoryStore } from '#store'
+import { openMemoryStore, type Store, type Watch } from '#store'
 import { TestServer } from './client.fixture.ts'
 import { startServer } from './server.ts'
 import type { Server, ServerAddress } from './server-options.ts'
@@ -49,6 +49,27 @@ function ask(
       },
     )
     request.on('error', reject).end()
+  })
+}
+
+/** A store that keeps its open watches in a set. */
+function withWatchesIn(open: Set<Watch>): Store {
+  const store = openMemoryStore()
+  return Object.assign(store, {
+    watch: (
+      (watchOf) =>
+      (...parameters: Parameters<Store['watch']>) => {
+        const watch = watchOf(...parameters)
+        const close = watch.close.bind(watch)
+        open.add(watch)
+        return Object.assign(watch, {
+          close: () => {
+            open.delete(watch)
+            close()
+          },
+        })
+      }
+    )(store.watch.bind(store)),
   })
 }
 
@@ -106,6 +127,18 @@ describe('startServer', () => {
     const clock = new SimulatedClock()
     await expect(startServer({ listen: { port }, clock })).rejects.toThrow(/EADDRINUSE/)
     expect(clock.pending).toBe(0)
+  })
+
+  test('does not start with a cache of less than nothing', async () => {
+    await expect(startServer({ compressedListBytesMax: -1 })).rejects.toThrow('bytesMax must be 0 or more, got -1')
+  })
+
+  test('leaves no watch open in a store that is not its own', async () => {
+    const open = new Set<Watch>()
+    const server = await startServer({ store: withWatchesIn(open), clock: new SimulatedClock() })
+    expect(open.size).toBeGreaterThan(1)
+    await server.stop()
+    expect(open.size).toBe(0)
   })
 
   test('stops in order: watches end, the port is free, nobody is let in any more', async () => {

@@ -70,6 +70,24 @@ describe('a hook of the embedder', () => {
     })
   })
 
+  test('sees a binding of a pod once, as a create', async () => {
+    const seen: string[] = []
+    await start({
+      name: 'spy',
+      rules: [{ resources: ['pods/binding'] }],
+      validate(_object, { request: { operation } }) {
+        seen.push(operation)
+        return undefined
+      },
+    })
+    const pods = '/api/v1/namespaces/default/pods'
+    const spec = { containers: [{ name: 'c', image: 'i' }] }
+    expect((await tested.ask('POST', pods, { body: { metadata: { name: 'p' }, spec } })).status).toBe(201)
+    const body = { metadata: { name: 'p' }, target: { name: 'node' } }
+    expect((await tested.ask('POST', `${pods}/p/binding`, { body })).status).toBe(201)
+    expect(seen).toEqual(['CREATE'])
+  })
+
   test('gives the object as it should be, or the steps that lead there; the next one sees that', async () => {
     await start(
       {

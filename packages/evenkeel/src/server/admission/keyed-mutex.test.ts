@@ -24,3 +24,19 @@ test('Turns.take goes on after one that failed', async () => {
   await expect(failed).rejects.toThrow('no')
   expect(await next).toBe('yes')
 })
+
+test('KeyedMutex makes a third call wait for the second when the first has ended', async () => {
+  const turns = new KeyedMutex()
+  const seen: string[] = []
+  const gate = deferred<undefined>()
+  const first = turns.runExclusive('a', () => Promise.resolve(seen.push('first')))
+  const second = turns.runExclusive('a', async () => {
+    await gate.promise
+    seen.push('second')
+  })
+  await first
+  const third = turns.runExclusive('a', () => Promise.resolve(seen.push('third')))
+  gate.resolve(undefined)
+  await Promise.all([second, third])
+  expect(seen).toEqual(['first', 'second', 'third'])
+})

@@ -90,6 +90,16 @@ describe('policies in force', () => {
     })
   })
 
+  test.each([
+    ['Fail', 422, /: failed messageExpression: validation failed due to running out of cost budget/],
+    ['Ignore', 201, /"kind":"ConfigMap"/],
+  ])('whose messages cost too much: %s', async (failurePolicy, status, text) => {
+    const validation = { expression: 'false', messageExpression: 'string(object.data.a.contains(object.data.b))' }
+    await bind('Validating', 'p', { failurePolicy, validations: Array<typeof validation>(11).fill(validation) })
+    const answer = await post(maps, map('x', { a: 'a'.repeat(10_000), b: 'b'.repeat(9_900) }))
+    expect(answer).toMatchObject({ status, text: expect.stringMatching(text) as string })
+  })
+
   test('are not asked about what the server writes itself', async () => {
     const everything = {
       resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
@@ -109,6 +119,35 @@ describe('policies in force', () => {
     }
     expect((await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)).status).toBe(201)
     expect((await tested.ask('GET', '/apis/example.com/v1/namespaces/default/widgets')).status).toBe(200)
+  })
+
+  test('change no policies, bindings or webhook configurations', async () => {
+    const expression = 'Object{metadata: Object.metadata{labels: {"team": "blue"}}}'
+    await bind('Mutating', 'm', {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      },
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
+    })
+    expect((await post(maps, map('a'))).json['metadata']?.['labels']).toEqual({ team: 'blue' })
+    const made = await post(`${root}/mutatingwebhookconfigurations`, { metadata: { name: 'w' } })
+    expect({ status: made.status, labels: made.json['metadata']?.['labels'] }).toEqual({ status: 201 })
+  })
+
+  test('have conditions that wait for an authorizer that decides later', async () => {
+    await tested.server.stop()
+    tested = await TestServer.start({
+      authorization: ({ user }) => Promise.resolve({ allowed: user.name.endsWith(':yes'), reason: '' }),
+    })
+    for (const name of ['yes', 'no']) {
+      const check = `authorizer.serviceAccount('default', '${name}').group('').resource('configmaps').check('create')`
+      await bind('Validating', name, {
+        matchConditions: [{ name: 'may', expression: `${check}.allowed()` }],
+        validations: [{ expression: `object.metadata.name != '${name}'` }],
+      })
+    }
+    expect((await post(maps, map('yes'))).status).toBe(422)
+    expect((await post(maps, map('no'))).status).toBe(201)
   })
 
   test('keep keys that objects have by nature', async () => {

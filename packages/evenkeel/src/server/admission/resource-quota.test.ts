@@ -37,6 +37,15 @@ test('quotas charge nobody for a name that is taken', async () => {
   expect(await used()).toEqual({ configmaps: '1' })
 })
 
+test('quotas count creates alone', async () => {
+  await make('a')
+  await count({ configmaps: '1' }, { configmaps: '1' })
+  const patch = { type: 'application/merge-patch+json', body: { data: { a: '1' } } }
+  expect((await tested.ask('PATCH', `${maps}/a`, patch)).status).toBe(200)
+  expect((await tested.ask('DELETE', `${maps}/a`)).status).toBe(200)
+  expect(await used()).toEqual({ configmaps: '1' })
+})
+
 test('quotas let no more pass than they have, whoever races', async () => {
   await count({ 'count/configmaps': '1k' }, { 'count/configmaps': '990' })
   const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => make(`a${index}`)))

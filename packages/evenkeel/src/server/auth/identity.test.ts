@@ -89,6 +89,17 @@ describe('ensureIdentity', () => {
     expect(renewed.token).toBe(first.token)
   })
 
+  test('makes a new server certificate when its signature is not that of the authority', async () => {
+    const { server } = await ensure()
+    const bytes = new X509Certificate(server.certificatePem).raw
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    const forged = `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`
+    await writeFile(join(folder, 'server.pem'), `${forged}${server.keyPem}`)
+    const after = await ensure()
+    const { publicKey } = new X509Certificate(after.authority.certificatePem)
+    assert(new X509Certificate(after.server.certificatePem).verify(publicKey))
+  })
+
   test('row 3: refuses a folder or file that others can get at, and says what to do', async () => {
     await ensure()
     await chmod(folder, 0o755)

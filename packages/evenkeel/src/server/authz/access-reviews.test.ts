@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { TestServer } from '../client.fixture.ts'
 import { bind, role } from './rbac.fixture.ts'
 import { rbac, startCompany } from './users.fixture.ts'
 
@@ -27,6 +28,19 @@ test('SelfSubjectAccessReview says what would happen, and why', async () => {
   })
   expect(await ask({ resourceAttributes: { ...getPods, namespace: 'default' } })).toEqual({ allowed: false })
   expect(await ask({ nonResourceAttributes: { path: '/version', verb: 'get' } })).toMatchObject({ allowed: true })
+})
+
+test('SubjectAccessReview tells a denial from the lack of an opinion', async () => {
+  const tested = await TestServer.start({
+    authorization: ({ path }) => ({ allowed: false, reason: 'no', ...(path === '/free' && { noOpinion: true }) }),
+  })
+  const status = async (path: string): Promise<unknown> => {
+    const spec = { user: 'u', nonResourceAttributes: { path, verb: 'get' } }
+    return (await tested.ask('POST', `${reviews}/subjectaccessreviews`, { body: { spec } })).json['status']
+  }
+  expect(await status('/closed')).toEqual({ allowed: false, denied: true, reason: 'no' })
+  expect(await status('/free')).toEqual({ allowed: false, reason: 'no' })
+  await tested.server.stop()
 })
 
 test('SubjectAccessReview asks about others, and not everybody may ask', async () => {

@@ -92,6 +92,15 @@ test('Permissions: what changes is in force at once, also for a user who asked b
   expect(answers).toEqual([false, true, false, true, false, false])
 })
 
+test('Permissions: a removed binding leaves the others of its namespace in force', () => {
+  const world = new World()
+  const [first, second] = ['u', 'v'].map((name) => bind('reader', [`user ${name}`], { namespace: 'dev', name }))
+  for (const object of [role('reader', [readPods]), first, second]) if (object) world.put(object)
+  if (first) world.remove(first)
+  expect(allowed(world, may('get pods', { name: 'u', namespace: 'dev' }))).toBe(false)
+  expect(allowed(world, may('get pods', { name: 'v', namespace: 'dev' }))).toBe(true)
+})
+
 test('Scope: no question is taken for another, however its texts are put together', () => {
   const grant = { namespace: '', role: { kind: 'ClusterRole', name: 'x' }, describe: () => 'x' }
   const rule = {

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { UnstructuredObject } from '#api'
 import { openMemoryStore } from '#store'
 import { TestServer } from '../client.fixture.ts'
+import { Unstamped } from '../storage/stored-object.ts'
 import {
   convertHost,
   definition,
@@ -236,6 +238,21 @@ describe('another stored version', () => {
     })
     expect((await patch(pathOf('v1', 'a'), { metadata: { finalizers: null } })).status).toBe(200)
     expect((await tested.ask('GET', pathOf('v1', 'a'))).status).toBe(404)
+  })
+
+  test('is shown also of objects that a server wrote in the old one after the change', async () => {
+    const kept = openMemoryStore()
+    const server = await TestServer.start({ store: kept, conversions })
+    await server.ask('POST', definitions, { body: definition({ stored: 'v2' }) })
+    const late = host('v1/a', { host: 'h', port: 1 }, { namespace: 'default', uid: 'u' }) as UnstructuredObject
+    const text = new Unstamped(late)
+    const key = '/default/conv.example.com/hosts/default/a'
+    await kept.commit({ key, expect: 0, value: text.value, stampAt: text.stampAt })
+    const shown = { apiVersion: 'conv.example.com/v2', spec: { address: 'h:1' } }
+    expect((await server.ask('GET', pathOf('v2', 'a'))).json).toMatchObject(shown)
+    expect((await server.ask('GET', pathOf('v2'))).json['items']).toMatchObject([shown])
+    await server.server.stop()
+    await kept.close()
   })
 
   test('is converted to by name alone when there is no conversion', async () => {

@@ -133,6 +133,19 @@ describe('a definition', () => {
     expect((await tested.ask('GET', widgets)).status).toBe(404)
   })
 
+  test.each([
+    [{ plural: 'gadgets', kind: 'Widget' }, 'ListKindConflict', '"WidgetList" is already in use'],
+    [{ plural: 'wd', kind: 'Gadget' }, 'PluralConflict', '"wd" is already in use'],
+  ])('says which of its names is taken: %j', async (names, reason, message) => {
+    await post(crds, definition())
+    await post(crds, definition({ ...names, shortNames: [] }))
+    const { json } = await tested.ask('GET', `${crds}/${names.plural}.demo.example.com`)
+    expect(json['status']?.['conditions']).toMatchObject([
+      { type: 'NamesAccepted', status: 'False', reason, message },
+      { type: 'Established', status: 'False' },
+    ])
+  })
+
   test('that is deleted takes its instances along, and waits for those with finalizers', async () => {
     await post(crds, definition())
     await post(widgets, widget('a'))

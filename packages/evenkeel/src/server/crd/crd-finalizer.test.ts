@@ -130,6 +130,17 @@ describe('the end of a definition', () => {
     await definitions.close()
   })
 
+  test('takes the instances along also when no version is served any more', async () => {
+    const [version] = (definition() as { spec: { versions: readonly object[] } }).spec.versions
+    const type = 'application/merge-patch+json'
+    await tested.ask('PATCH', `${widgets}/held`, { type, body: { metadata: { finalizers: null } } })
+    await tested.ask('PATCH', path, { type, body: { spec: { versions: [{ ...version, served: false }] } } })
+    expect((await tested.ask('GET', widgets)).status).toBe(404)
+    expect((await tested.ask('DELETE', path)).status).toBe(200)
+    expect((await post(definition())).status).toBe(201)
+    expect((await tested.ask('GET', widgets)).json['items']).toEqual([])
+  })
+
   test('leaves room for another of its name', async () => {
     await tested.ask('PATCH', `${widgets}/held`, {
       type: 'application/merge-patch+json',
@@ -175,8 +186,13 @@ test('a definition whose instances cannot be deleted says so, and is tried again
     reason: 'InstanceDeletionFailed',
     message: 'could not issue all deletes: conversion function for demo.example.com/v1, Kind=Widget failed: no',
   })
-  await tested.clock.advance(60_000)
+  await tested.clock.advance(63_000)
   expect(asked).toBeLessThan(10)
+  const before = asked
+  await tested.clock.advance(59_999)
+  expect(asked).toBe(before)
+  await tested.clock.advance(1)
+  expect(asked).toBe(before + 1)
   isBroken = false
   await tested.clock.advance(60_000)
   await tested.ask('PATCH', `${widgets}/held`, {

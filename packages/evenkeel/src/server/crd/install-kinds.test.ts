@@ -157,6 +157,14 @@ describe('installKinds', () => {
     )
   })
 
+  test('quotes the beginning of an answer that is no answer of an API server', async () => {
+    tested = await TestServer.start()
+    const transport = () => Promise.resolve({ status: 502, headers: {}, body: Buffer.from('x'.repeat(5000)) })
+    await expect(
+      installKinds(transport, [defineKind({ ...names, spec: raw })], { clock: tested.clock }),
+    ).rejects.toMatchObject({ causes: [{ message: 'x'.repeat(1024) }] })
+  })
+
   test('waits for a server that takes its time, but not for ever', async () => {
     tested = await TestServer.start()
     const unsettled = { metadata: { name: 'websites.demo.example.com' }, spec: { versions: [] }, status: {} }

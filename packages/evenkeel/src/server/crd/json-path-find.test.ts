@@ -38,6 +38,7 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.nested.*', [{ a: 1 }, [{ a: 2 }]]],
   ['.nested..a', [{ a: 1 }, 1, 2]],
   ['.items[?(@.ok)].n', [1, 2]],
+  ['.items[?(@.ok)].t', ['x', 'y']],
   ['.items[?(@.t=="y")].n', [2]],
   ['.items[?(@.n>1)].t', ['y']],
   ['.items[?(@.n<=1)].t', ['x']],

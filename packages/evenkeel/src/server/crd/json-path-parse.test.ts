@@ -27,6 +27,10 @@ test.each<[string, JsonPath]>([
     [{ type: 'filter', left: [field('a')], operator: '==', right: [{ type: 'literal', value: 'x)"y' }] }],
   ],
   [
+    '[?(@.a=="x\'y)z")]',
+    [{ type: 'filter', left: [field('a')], operator: '==', right: [{ type: 'literal', value: "x'y)z" }] }],
+  ],
+  [
     '[?(@.a!=true)]',
     [{ type: 'filter', left: [field('a')], operator: '!=', right: [{ type: 'literal', value: true }] }],
   ],

@@ -117,6 +117,27 @@ describe('Gate', () => {
     expect([gate.seatsInUse, gate.users]).toEqual([0, 0])
   })
 
+  test('serves the others when one of several waiting requests is cancelled', async () => {
+    const clock = new SimulatedClock()
+    const gate = new FairQueue({ clock, ...usual, seatsMax: 1 })
+    const [door, ann, bob] = [new Caller(gate, 'door'), new Caller(gate, 'ann'), new Caller(gate, 'bob')]
+    const [first, only] = [new AbortController(), new AbortController()]
+    door.enter()
+    ann.enter(1, first.signal)
+    ann.enter()
+    new Caller(gate, 'cid').enter(1, only.signal)
+    bob.enter()
+    first.abort(new Error('gone'))
+    only.abort(new Error('gone'))
+    await clock.advance(0)
+    door.leave()
+    await clock.advance(0)
+    expect([ann.seats.length, bob.seats.length]).toEqual([1, 0])
+    ann.leave()
+    await clock.advance(0)
+    expect(bob.seats).toHaveLength(1)
+  })
+
   test('keeps its invariants in every sequence of arrivals, departures and waits', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('enter' as const), user: fc.constantFrom('a', 'b', 'c') }),

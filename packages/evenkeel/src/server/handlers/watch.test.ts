@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
@@ -38,6 +39,28 @@ describe('watch', () => {
     await tested.clock.advance(200_000)
     await reading
     expect(seen).toEqual(['BOOKMARK@60000', 'BOOKMARK@120000', 'BOOKMARK@128000'])
+  })
+
+  test('refuses a match of versions without initial events', async () => {
+    const target = `${maps}?watch=true&resourceVersion=1&resourceVersionMatch=NotOlderThan`
+    expect(await tested.ask('GET', target)).toMatchObject({
+      status: 422,
+      json: {
+        message: expect.stringContaining(
+          'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        ) as string,
+      },
+    })
+  })
+
+  test('leaves no listener on the signal of its request when it has ended', async () => {
+    const { signal } = new AbortController()
+    const events = await tested.watch(`${maps}?watch=true&timeoutSeconds=10`, { signal })
+    expect(getEventListeners(signal, 'abort')).not.toEqual([])
+    const next = events.next()
+    await tested.clock.advance(10_000)
+    expect(await next).toBeUndefined()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('sends no bookmarks to who did not ask for them', async () => {
