@@ -45,6 +45,28 @@ export const equivalents: readonly Equivalent[] = [
     because: 'The limit up to which updates are cached; an update that is not cached has the same result.',
   },
   {
+    file: 'api/apply/ownership.ts',
+    original: 'isKeyElement(element) ? keyFields(element).map(([name]) => name) : undefined',
+    mutated: 'undefined',
+    because: 'A faster way to an item by its keys: without their names, `isItem` and `onlyIndex` find the same one.',
+  },
+  {
+    file: 'api/crd/json-schema-props.ts',
+    original: 'token === undefined',
+    mutated: '!(token === undefined)',
+    line: 'expected ] but got',
+    because:
+      'Which sentence it is does not matter: where brackets are allowed, only the existence of an error is used.',
+  },
+  {
+    file: 'api/rules/check.ts',
+    original: '1',
+    mutated: '(1 + 1)',
+    line: 'const isTie',
+    because:
+      'A further binary digit makes the scaled number a multiple of a quarter, which is no half; and of ties only those after an even number count, whose rest by 2 is a half as well.',
+  },
+  {
     file: 'api/patterns.ts',
     original: 'compiled.set(pattern, made)',
     mutated: 'undefined',
