@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { onAbort } from '#base'
+import { deferred, onAbort } from '#base'
 import type { Clock } from '#base'
 import { declareKind } from '#api'
 import { GraceExceededError, Manager } from '#manager'
@@ -188,22 +188,16 @@ describe('one run of a Manager', () => {
     await running.stop()
   })
 
-  test('a controller that is added later stops watching before the runnables of a replica stop', async () => {
+  test('a controller that needs no leader and is added later stops together with the runnables', async () => {
     const world = await World.start()
-    const order: string[] = []
-    world.between = (request, next) => {
-      if (request.target.includes('/notes') && request.target.includes('watch='))
-        onAbort(request.signal, () => {
-          order.push('watch')
-        })
-      return next(request)
-    }
+    const told = deferred<void>()
+    let hasBegun = false
     const manager = world.manager()
     manager.add(
       (signal) =>
         new Promise((resolve) => {
           onAbort(signal, () => {
-            order.push('runnable')
+            told.resolve()
             resolve()
           })
         }),
@@ -211,9 +205,17 @@ describe('one run of a Manager', () => {
     )
     const running = world.run(manager)
     await world.until(() => manager.isLeading)
-    await manager.addController({ for: Note, reconcile: () => undefined }).waitForSync()
-    await world.clock.advance(100)
+    await world.write('a', 'one')
+    manager.addController({
+      for: Note,
+      needsLeader: false,
+      reconcile: () => {
+        hasBegun = true
+        return told.promise
+      },
+    })
+    await world.until(() => hasBegun)
     await running.stop()
-    expect(order).toEqual(['watch', 'runnable'])
+    expect(running.end).toEqual({})
   })
 })
