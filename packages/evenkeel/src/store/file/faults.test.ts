@@ -190,6 +190,33 @@ test('on a full disk, deletes alone free space: a snapshot gives it back to the 
   await store.close()
 })
 
+test.each([
+  [40, 1],
+  [60, 0],
+])(
+  'on a full disk with %i %% of its values left, there are %i snapshots: it must halve the space',
+  async (left, count) => {
+    const clock = new StillClock()
+    const disk = new SimulatedDisk({ bytesMax: 2_000_000 })
+    const store = await openOnDisk(disk, { clock, reserveBytes: 1_000_000 })
+    await settle()
+    const revisions: [string, number][] = []
+    const fill = async (): Promise<void> => {
+      for (let number = 0; ; number++) {
+        const result = await store.commit({ key: `/k/${number}`, value: Buffer.alloc(20_000), expect: 0 })
+        if (result.ok) revisions.push([`/k/${number}`, result.revision])
+      }
+    }
+    await expect(fill()).rejects.toMatchObject({ reason: 'NoSpace' })
+    const deleted = Math.round(revisions.length * (1 - left / 100))
+    for (const [key, revision] of revisions.slice(0, deleted)) await store.commit({ key, expect: revision })
+    clock.fire()
+    await settle()
+    expect([...disk.contents().keys()].filter((name) => name.startsWith('snapshot'))).toHaveLength(count)
+    await store.close()
+  },
+)
+
 test('a commit refused by a full disk never becomes visible, and its key can be written later', async () => {
   const clock = new StillClock()
   const limits = { bytesMax: 2_000 }
