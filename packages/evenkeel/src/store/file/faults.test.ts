@@ -194,7 +194,7 @@ test.each([
   [40, 1],
   [60, 0],
 ])(
-  'on a full disk with %i %% of its values left, there are %i snapshots: it must halve the space',
+  'a full disk with %i of 100 values left has %i snapshots: one is written if it halves the space',
   async (left, count) => {
     const clock = new StillClock()
     const disk = new SimulatedDisk({ bytesMax: 2_000_000 })

@@ -63,8 +63,8 @@ test('SimulatedDisk.cut never tears a sector beyond its end', async () => {
   const disk = await diskWith(old + old)
   const file = await disk.open('a', 'write')
   await file.write(0, Buffer.from(next + next))
-  // The length; then the first sector torn after more bytes than it has, and the second one old.
-  const draws = [0, 0, sector + 1, 2, 0, 0]
+  // The names and the length; then the first sector torn after more bytes than it has, and the second one old.
+  const draws = [0, 0, 0, sector + 1, 2, 0, 0]
   expect(
     disk
       .cut({ uint32: () => draws.shift() ?? 0 })
