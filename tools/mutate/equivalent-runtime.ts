@@ -1,9 +1,18 @@
 /**
- * Equivalent mutants of the layers controller, manager and verbs.
+ * Equivalent mutants of the layers cache, controller, manager and verbs.
  */
 import type { Equivalent } from './equivalent.ts'
 
 export const runtimeEquivalents: readonly Equivalent[] = [
+  {
+    file: 'cache/watch-decoder.ts',
+    original: `(
+      scanned.type !== 'DELETED' &&
+      gather.putListed(bytes, scanned, { namespace: this.#namespace, decoder: this.#decoder })
+    )`,
+    mutated: 'undefined',
+    because: 'a compact way to keep a listed object: without it the same object is decoded and put',
+  },
   {
     file: 'controller/hot-loops.ts',
     original: 'this.#suspects.size > 0',

@@ -113,11 +113,9 @@ async function withinTime(limitMs: number, body: () => unknown): Promise<void> {
   }
 }
 
+/** The id and not the title: vitest cuts long titles, so that many tests of a table have the same. */
 function nameOf(test: Test): string {
-  const names: string[] = []
-  for (let task: { name: string; suite?: unknown } | undefined = test; task; task = task.suite as typeof task)
-    names.unshift(task.name)
-  return `${test.file.name} > ${names.join(' > ')}`
+  return `${test.file.name} > ${test.id}`
 }
 
 function append(name: string, value: unknown): void {

@@ -372,6 +372,7 @@ test('Informer says when it has grown: after a list and after an addition, not a
   expect(grown).toEqual([true])
   server.put('one')
   await clock.advance(0)
+  expect(grown).toEqual([true, false])
   server.put('one', { size: 2 })
   await clock.advance(0)
   expect(grown).toEqual([true, false])

@@ -113,6 +113,26 @@ test('clientListWatch finds one object, or none', async () => {
   expect(await source.find?.({ namespace: 'a', name: 'none' }, {})).toBeUndefined()
 })
 
+test('clientListWatch closes the response when its reader stops', async () => {
+  let closed = 0
+  const line = Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } })}\n`)
+  const answers = [{ done: false as const, value: line }]
+  const body: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => body,
+    next: () => Promise.resolve(answers.shift() ?? new Promise<never>(() => undefined)),
+    return: () => {
+      closed++
+      return Promise.resolve({ done: true, value: undefined })
+    },
+  }
+  const client = new Client({ retry: false, transport: () => Promise.resolve({ status: 200, headers: {}, body }) })
+  const source = clientListWatch<KubeObject>({ client, kind: type, scope: {}, decoder: form })
+  const { signal } = new AbortController()
+  for await (const batch of source.watch({ resourceVersion: '0', timeoutSeconds: 300, signal }))
+    if (batch.length > 0) break
+  expect(closed).toBe(1)
+})
+
 async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   for (const piece of all) yield await Promise.resolve(piece)
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import {
   badRequest,
@@ -430,4 +431,28 @@ test('Reflector lists when the server refuses to stream the newest state with a 
   })
   expect(server.calls[1]).toMatch(/^list/)
   expect(names()).toEqual(['one', 'two'])
+})
+
+test('Reflector gives other work a turn before it begins a broken watch again', async () => {
+  const { server, clock } = await setUp()
+  let callsAtTurn = 0
+  server.cut(reset())
+  clock.soon(() => {
+    callsAtTurn = server.calls.length
+  })
+  await clock.advance(0)
+  expect([callsAtTurn, server.calls]).toEqual([1, ['stream ""', 'watch "12"']])
+})
+
+test('Reflector leaves nothing of a watch on the signal of its run', async () => {
+  const { server, clock, stop } = await setUp()
+  const before = getEventListeners(stop.signal, 'abort').length
+  for (let times = 0; times < 3; times++) {
+    server.put('one')
+    await clock.advance(0)
+    server.cut(reset())
+    await clock.advance(0)
+  }
+  expect(server.calls).toHaveLength(4)
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(before)
 })

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { declareKind, defineKind } from '#api'
 import { SeededRandom, SimulatedClock } from '#base'
@@ -11,20 +14,19 @@ type Transport = ClientOptions['transport']
 const Thing = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Thing' })
 const ConfigMap = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
 
+const missing = JSON.stringify({
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  reason: 'NotFound',
+  code: 404,
+  details: { name: 'one', kind: 'things' },
+})
 const notFound: Transport = () =>
   Promise.resolve({
     status: 404,
     headers: { 'content-type': 'application/json' },
-    body: Buffer.from(
-      JSON.stringify({
-        kind: 'Status',
-        apiVersion: 'v1',
-        status: 'Failure',
-        reason: 'NotFound',
-        code: 404,
-        details: { name: 'one', kind: 'things' },
-      }),
-    ),
+    body: Buffer.from(missing),
   })
 
 function managed(options: Partial<ManagerOptions> = {}): Manager {
@@ -138,6 +140,32 @@ describe('Manager', () => {
     const leases = (manager: Manager): boolean =>
       manager.rbac().scopes.some(({ rules }) => rules.some(({ resources }) => resources.includes('leases')))
     expect([leases(managed()), leases(managed({ leaderElection: {} }))]).toEqual([false, true])
+  })
+
+  test('gives the controller that it has added, and one recorder for each name', () => {
+    const manager = managed()
+    const controller = manager.addController({ for: Thing, name: 'things', reconcile: () => undefined })
+    expect([controller.name, controller.declaration.for]).toEqual(['things', Thing])
+    expect(manager.recorder('a')).toBe(manager.recorder('a'))
+    expect(manager.recorder('a')).not.toBe(manager.recorder('b'))
+    expect(manager.recorder()).toBe(manager.recorder('it'))
+  })
+
+  test('that is never run closes its connections when it is closed', async () => {
+    const server = createServer({ keepAliveTimeout: 0 }, (_, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end(missing)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const config: ConnectionConfig = { origin: 'a test', server: `http://127.0.0.1:${port}`, namespace: 'shop' }
+    const manager = new Manager({ name: 'it', config, clock: new SimulatedClock(), random: new SeededRandom(1) })
+    const connecting = once(server, 'connection') as Promise<[Socket]>
+    await manager.client.find(Thing, { name: 'one', namespace: 'a' })
+    const [socket] = await connecting
+    const closed = once(socket, 'close')
+    await manager.close()
+    await closed
+    server.close()
   })
 
   test('accepts no grace period and refuses a negative one, and a sync time of 0', () => {

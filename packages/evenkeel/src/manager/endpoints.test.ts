@@ -1,8 +1,9 @@
-import { request } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { request, type Server } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLogger, deferred, Metrics, silentLogger, SimulatedClock, type Logger } from '#base'
-import { runEndpoints } from './endpoints.ts'
+import { endpointTask, runEndpoints } from './endpoints.ts'
 import type { EndpointsOptions } from './endpoints.ts'
 import { answerHealth } from './health.ts'
 import type { HealthCheck } from './health.ts'
@@ -163,6 +164,66 @@ describe('runEndpoints', () => {
     await expect(runEndpoints(new AbortController().signal, { port })).rejects.toThrow('EADDRINUSE')
     await stops.pop()?.()
     expect(await serve({ port, live: [] })).toBe(url)
+  })
+})
+
+test('runEndpoints gives a request ten seconds to arrive, and an idle connection a minute', async () => {
+  const servers: Server[] = []
+  const note = (message: unknown): void => {
+    servers.push((message as { server: Server }).server)
+  }
+  subscribe('http.server.request.start', note)
+  await ask(`${await serve({ live: [] })}/healthz`)
+  unsubscribe('http.server.request.start', note)
+  expect(servers).toMatchObject([{ headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 60_000 }])
+})
+
+describe('endpointTask', () => {
+  const task = async (
+    more: Partial<Parameters<typeof endpointTask>[1]>,
+    settings: Parameters<typeof endpointTask>[0] = {},
+  ): Promise<{ url: string; stop: () => Promise<void> }> => {
+    const stopping = new AbortController()
+    const listening = deferred<string>()
+    const options = {
+      clock: new SimulatedClock(),
+      log: silentLogger,
+      metrics: new Metrics(),
+      checks: () => ({ live: [], ready: [] }),
+      describe: () => ({}),
+      ...more,
+    }
+    const { run } = endpointTask({ ...settings, onListening: listening.resolve }, options)
+    const running = run(stopping.signal, () => undefined)
+    const stop = async (): Promise<void> => {
+      stopping.abort()
+      await running
+    }
+    stops.push(stop)
+    return { url: await listening.promise, stop }
+  }
+
+  test('serves what the rules of requests have found, and nothing without rules', async () => {
+    const rules = { onRequest: () => undefined, findings: () => [{ rule: 'conflict' }] as never }
+    const { url } = await task({ rules })
+    expect((await ask(`${url}/debug/rules`)).text).toBe('{"findings":[{"rule":"conflict"}]}\n')
+    const bare = await task({})
+    expect((await ask(`${bare.url}/debug/rules`)).status).toBe(404)
+    expect((await ask(`${bare.url}/debug/reconciles`)).status).toBe(200)
+  })
+
+  test('measures the process while it serves, from the start of the process', async () => {
+    const clock = new SimulatedClock()
+    await clock.advance(90_000)
+    const metrics = new Metrics()
+    const measured = (name: string): number =>
+      Number(new RegExp(`^${name} (.*)$`, 'm').exec(metrics.render())?.[1] ?? NaN)
+    const { stop } = await task({ clock, metrics })
+    expect(measured('process_start_time_seconds')).toBe((clock.now() - 90_000) / 1000)
+    expect(measured('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+    await stop()
+    expect(measured('process_start_time_seconds')).toBe(0)
+    expect(measured('process_resident_memory_bytes')).toBe(0)
   })
 })
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { createLogger, Metrics, SimulatedClock } from '#base'
 import type { KubeObject } from '#api'
@@ -46,6 +47,16 @@ describe('EventRecorder', () => {
     expect(clock.pending).toBe(0)
   })
 
+  test('names an event after its object and the millisecond in which it happened', async () => {
+    // As many nanoseconds as a millisecond has: the random part must stay below.
+    const { clock, server, recorder, stop } = record({ random: { uint32: () => 1_000_000 } })
+    recorder.event(site('1'), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    const [, nanoseconds = ''] = (server.all[0] as unknown as KubeObject).metadata.name?.split('.') ?? []
+    expect(BigInt(`0x${nanoseconds}`) / 1_000_000n).toBe(BigInt(clock.now()))
+    await stop()
+  })
+
   test('case 121: the same event twice, with the object changed in between, is one event with count 2 and the newer note', async () => {
     const { clock, server, recorder, stop } = record()
     recorder.event(site('1'), { ...failed, note: 'no image' })
@@ -65,6 +76,18 @@ describe('EventRecorder', () => {
     const { clock, server, recorder, stop } = record()
     recorder.event(site('1'), { ...failed, note: 'a' })
     recorder.event(site('2'), { ...failed, note: 'b' })
+    await clock.advance(0)
+    expect(server.all).toMatchObject([{ note: 'b', series: { count: 2 } }])
+    await stop()
+  })
+
+  test('case 121: what happens while the event is being created is written afterwards', async () => {
+    const { clock, server, recorder, stop } = record()
+    server.refuse = (call) => {
+      if (call.startsWith('POST')) recorder.event(site('2'), { ...failed, note: 'b' })
+      return undefined
+    }
+    recorder.event(site('1'), { ...failed, note: 'a' })
     await clock.advance(0)
     expect(server.all).toMatchObject([{ note: 'b', series: { count: 2 } }])
     await stop()
@@ -257,6 +280,29 @@ describe('EventRecorder', () => {
     expect(server.all).toHaveLength(1)
     await minutes(20)
     expect(server.all).toHaveLength(2)
+    await stop()
+  })
+
+  test('a series has ended at the first check that finds no event in the last six minutes', async () => {
+    const { clock, server, recorder, stop } = record()
+    recorder.event(site('1'), { ...failed, note: 'no image' })
+    // The check is every six minutes as well, so the series is exactly that old.
+    await clock.advance(360_000)
+    recorder.event(site('1'), { ...failed, note: 'no image' })
+    await clock.advance(0)
+    expect(server.all).toHaveLength(2)
+    await stop()
+  })
+
+  test('waits for events without leaving listeners on the signal', async () => {
+    const { clock, recorder, signal, stop } = record()
+    await clock.advance(0)
+    const before = getEventListeners(signal, 'abort').length
+    for (const reason of ['A', 'B', 'C']) {
+      recorder.event(site('1'), { reason, note: 'a' })
+      await clock.advance(0)
+    }
+    expect(getEventListeners(signal, 'abort')).toHaveLength(before)
     await stop()
   })
 

@@ -54,6 +54,7 @@ export function record(options: Partial<EventRecorderOptions> = {}): {
   clock: SimulatedClock
   server: EventServer
   recorder: EventRecorder
+  signal: AbortSignal
   stop: () => Promise<void>
 } {
   const clock = new SimulatedClock()
@@ -67,6 +68,7 @@ export function record(options: Partial<EventRecorderOptions> = {}): {
     clock,
     server,
     recorder,
+    signal: stopping.signal,
     async stop() {
       stopping.abort()
       await run

@@ -4,17 +4,44 @@ import type { Clock } from '#base'
 import { Ledger } from '#controller'
 import { watchdogTask } from './watchdog.ts'
 
-test('watchdogTask logs a blocked event loop, its duration, and the reconciles that lasted all that time', async () => {
+/** A clock that goes on while the event loop is blocked. */
+function blockable(): { simulated: SimulatedClock; clock: Clock; block: (ms: number) => void } {
   const simulated = new SimulatedClock()
-  let stoodMs = 0
+  let blockedMs = 0
   const clock: Clock = {
-    now: () => simulated.now() + stoodMs,
-    monotonic: () => simulated.monotonic() + stoodMs,
+    now: () => simulated.now() + blockedMs,
+    monotonic: () => simulated.monotonic() + blockedMs,
     after: (ms, callback) => simulated.after(ms, callback),
     soon: (callback) => {
       simulated.soon(callback)
     },
   }
+  return {
+    simulated,
+    clock,
+    block: (ms) => {
+      blockedMs += ms
+    },
+  }
+}
+
+function begin(ledger: Ledger, key: string, startedMs: number): ReturnType<Ledger['begin']> {
+  return ledger.begin({
+    reconcileId: key,
+    controller: 'note',
+    key,
+    startedMs,
+    attempt: 0,
+    priority: 0,
+    causes: [],
+    causesLeftOut: 0,
+    rounds: 0,
+    signal: new AbortController().signal,
+  })
+}
+
+test('watchdogTask logs a blocked event loop, its duration, and the reconciles that lasted all that time', async () => {
+  const { simulated, clock, block } = blockable()
   const lines: string[] = []
   const stopping = new AbortController()
   const log = createLogger({
@@ -24,28 +51,15 @@ test('watchdogTask logs a blocked event loop, its duration, and the reconciles t
     },
   })
   const ledger = new Ledger()
-  const begin = (key: string): ReturnType<Ledger['begin']> =>
-    ledger.begin({
-      reconcileId: key,
-      controller: 'note',
-      key,
-      startedMs: clock.now(),
-      attempt: 0,
-      priority: 0,
-      causes: [],
-      causesLeftOut: 0,
-      rounds: 0,
-      signal: stopping.signal,
-    })
   const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
   await simulated.advance(5500)
   expect(lines).toEqual([])
-  ledger.finish(begin('long ago'), { durationMs: 0, result: 'success' })
-  const slow = begin('slow')
-  begin('slower')
-  stoodMs = 20_000
+  ledger.finish(begin(ledger, 'long ago', clock.now()), { durationMs: 0, result: 'success' })
+  const slow = begin(ledger, 'slow', clock.now())
+  begin(ledger, 'slower', clock.now())
+  block(20_000)
   ledger.finish(slow, { durationMs: 20_000, result: 'success' })
-  begin('afterwards')
+  begin(ledger, 'afterwards', clock.now())
   await simulated.advance(5000)
   expect(lines).toEqual(['event loop was blocked 20000 note slower,note slow'])
   stopping.abort()
@@ -80,16 +94,7 @@ test('watchdogTask checks for stuck runs every ten seconds, and logs each of the
 })
 
 test('watchdogTask suspects a run that ended a second ago, not one that ended before', async () => {
-  const simulated = new SimulatedClock()
-  let stoodMs = 0
-  const clock: Clock = {
-    now: () => simulated.now() + stoodMs,
-    monotonic: () => simulated.monotonic() + stoodMs,
-    after: (ms, callback) => simulated.after(ms, callback),
-    soon: (callback) => {
-      simulated.soon(callback)
-    },
-  }
+  const { simulated, clock, block } = blockable()
   const suspects: unknown[] = []
   const log = createLogger({
     clock,
@@ -101,29 +106,38 @@ test('watchdogTask suspects a run that ended a second ago, not one that ended be
   const stopping = new AbortController()
   const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
   // The tick at 1 s comes at 21 s.
-  stoodMs = 20_000
+  block(20_000)
   for (const [key, endedMs, afterMs] of [
     ['late', 20_000, 0],
     ['early', 19_999, 0],
     ['as long as the block', 19_000, 1000],
     ['shorter', 18_999, 1001],
   ] as const) {
-    const record = ledger.begin({
-      reconcileId: key,
-      controller: 'note',
-      key,
-      startedMs: simulated.now() + afterMs,
-      attempt: 0,
-      priority: 0,
-      causes: [],
-      causesLeftOut: 0,
-      rounds: 0,
-      signal: stopping.signal,
-    })
+    const record = begin(ledger, key, simulated.now() + afterMs)
     ledger.finish(record, { durationMs: endedMs, result: 'success' })
   }
   await simulated.advance(1000)
   expect(suspects).toEqual([['note as long as the block', 'note late']])
+  stopping.abort()
+  await running
+})
+
+test('watchdogTask names ten of the runs that may have blocked the event loop', async () => {
+  const { simulated, clock, block } = blockable()
+  const suspects: unknown[] = []
+  const log = createLogger({
+    clock,
+    sink: ({ fields }) => {
+      suspects.push(fields['reconciles'])
+    },
+  })
+  const ledger = new Ledger()
+  const stopping = new AbortController()
+  const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
+  for (let index = 0; index < 12; index++) begin(ledger, `k${index}`, clock.now())
+  block(20_000)
+  await simulated.advance(1000)
+  expect(suspects).toEqual([Array.from({ length: 10 }, () => expect.stringMatching(/^note k\d+$/))])
   stopping.abort()
   await running
 })

@@ -1,6 +1,41 @@
 import { describe, expect, test } from 'vitest'
+import { deferred, onAbort } from '#base'
+import type { Clock } from '#base'
+import { declareKind } from '#api'
 import { GraceExceededError, Manager } from '#manager'
 import { Note, World } from './world.fixture.ts'
+
+const ConfigMap = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+
+/** A clock that knows the delays of its timers: of all, and of those that are pending. */
+function noting(clock: Clock): { clock: Clock; started: number[]; delays: () => number[] } {
+  const started: number[] = []
+  const pending = new Set<{ readonly delayMs: number }>()
+  return {
+    started,
+    delays: () => [...pending].map(({ delayMs }) => delayMs),
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      soon: (callback) => {
+        clock.soon(callback)
+      },
+      after: (delayMs, callback) => {
+        const timer = { delayMs }
+        started.push(delayMs)
+        pending.add(timer)
+        const cancel = clock.after(delayMs, () => {
+          pending.delete(timer)
+          callback()
+        })
+        return () => {
+          pending.delete(timer)
+          cancel()
+        }
+      },
+    },
+  }
+}
 
 describe('one run of a Manager', () => {
   test('a runnable of the leader gets the client that refuses writes without the lease, others the ordinary one', async () => {
@@ -117,5 +152,70 @@ describe('one run of a Manager', () => {
     await running.stop()
     expect(closed).toBe(1)
     expect(clock.pending).toBeLessThanOrEqual(before)
+  })
+
+  test('goes on without the caches that do not sync in time, and says so', async () => {
+    const message = 'caches did not sync in time: continuing with partial data'
+    const world = await World.start()
+    world.between = (request, next) =>
+      request.target.includes('/configmaps') ? new Promise(() => undefined) : next(request)
+    const manager = world.manager({ cacheSyncMs: 20_000 })
+    manager.cache.getInformer(ConfigMap)
+    let hasStarted = false
+    manager.add(() => {
+      hasStarted = true
+      return Promise.resolve()
+    })
+    const running = world.run(manager)
+    await world.clock.advance(19_999)
+    expect([world.said(message), hasStarted]).toEqual([false, false])
+    await world.clock.advance(1)
+    expect([world.said(message), hasStarted]).toEqual([true, true])
+    await running.stop()
+  })
+
+  test('keeps no timer of its start once it leads', async () => {
+    const world = await World.start()
+    const { clock, started, delays } = noting(world.clock)
+    const manager = world.manager({ clock, leaderElection: {}, cacheSyncMs: 77_777, watchdog: false })
+    manager.addController({ for: Note, reconcile: () => undefined })
+    const running = world.run(manager)
+    await world.until(() => manager.isLeading)
+    // The caches, and the warm-up.
+    const limits = [77_777, 10_000]
+    expect(started).toEqual(expect.arrayContaining(limits))
+    expect(delays().filter((delayMs) => limits.includes(delayMs))).toEqual([])
+    await running.stop()
+  })
+
+  test('a controller that needs no leader and is added later stops together with the runnables', async () => {
+    const world = await World.start()
+    const told = deferred<void>()
+    let hasBegun = false
+    const manager = world.manager()
+    manager.add(
+      (signal) =>
+        new Promise((resolve) => {
+          onAbort(signal, () => {
+            told.resolve()
+            resolve()
+          })
+        }),
+      { needsLeader: false },
+    )
+    const running = world.run(manager)
+    await world.until(() => manager.isLeading)
+    await world.write('a', 'one')
+    manager.addController({
+      for: Note,
+      needsLeader: false,
+      reconcile: () => {
+        hasBegun = true
+        return told.promise
+      },
+    })
+    await world.until(() => hasBegun)
+    await running.stop()
+    expect(running.end).toEqual({})
   })
 })

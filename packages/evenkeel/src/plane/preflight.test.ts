@@ -68,9 +68,9 @@ describe('Manager.preflight', () => {
     ])
   })
 
-  test('names missing permissions by resource, name and place, with all their verbs', async () => {
+  test.each([403, 404])('names missing permissions, also where it cannot ask who it is (%d)', async (code) => {
     const { world } = await reviewed(({ kind, spec }) =>
-      kind === 'SelfSubjectReview' ? 404 : { allowed: spec?.resourceAttributes?.['resource'] !== 'leases' },
+      kind === 'SelfSubjectReview' ? code : { allowed: spec?.resourceAttributes?.['resource'] !== 'leases' },
     )
     const manager = world.manager({ leaderElection: { name: 'my-lease', namespace: 'here' } })
     manager.addController({ for: Note, reconcile: () => undefined })
@@ -94,6 +94,16 @@ describe('Manager.preflight', () => {
     const manager = world.manager()
     manager.addController({ for: Note, reconcile: () => undefined })
     await expect(manager.preflight()).rejects.toMatchObject({ reason: 'Unauthorized' })
+  })
+
+  test.each(['SelfSubjectReview', 'SelfSubjectAccessReview'])('rejects when %s gets no answer', async (lost) => {
+    const { world } = await reviewed((review) => {
+      if (review.kind === lost) throw new TypeError('fetch failed')
+      return allowAll(review)
+    })
+    const manager = world.manager()
+    manager.addController({ for: Note, reconcile: () => undefined })
+    await expect(manager.preflight()).rejects.toThrow('fetch failed')
   })
 
   test('a kind is missing unless group, version and kind are served, and is found once it is installed', async () => {

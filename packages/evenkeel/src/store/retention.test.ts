@@ -99,3 +99,9 @@ test.each<RetentionOptions>([{ historyMs: 0 }, { historyMs: NaN }, { historyChan
     expect(() => setUp(options)).toThrow(RangeError)
   },
 )
+
+test('Retention accepts limits of 1 and refuses less', () => {
+  expect(() => setUp({ historyChangesMax: 1, historyBytesMax: 1 })).not.toThrow()
+  expect(() => setUp({ historyChangesMax: 0 })).toThrow('historyChangesMax must be 1 or more, got 0')
+  expect(() => setUp({ historyBytesMax: 0 })).toThrow('historyBytesMax must be 1 or more, got 0')
+})

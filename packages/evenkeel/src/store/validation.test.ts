@@ -5,6 +5,19 @@ import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites
 const value = new Uint8Array(4)
 const put: Write = { key: '/a', value, expect: 0 }
 
+test('checkWrites counts the values of a commit, and nothing for its deletes', () => {
+  const { batchBytesMax, valueBytesMax } = storeLimits
+  const whole = Math.floor(batchBytesMax / valueBytesMax)
+  const sizes = [...Array.from({ length: whole }, () => valueBytesMax), batchBytesMax - whole * valueBytesMax]
+  const puts = sizes.map((size, index): Write => ({ key: `/p${index}`, value: new Uint8Array(size), expect: 0 }))
+  expect(() => {
+    checkWrites([...puts, { key: '/d', expect: 1 }], [])
+  }).not.toThrow()
+  expect(() => {
+    checkWrites([...puts, { key: '/d', value: new Uint8Array(1), expect: 1 }], [])
+  }).toThrow(`at most ${batchBytesMax} bytes together, got ${batchBytesMax + 1}`)
+})
+
 describe('checkKey and checkPrefix', () => {
   test.each(['a', '!', '~', '/a/b', 'k'.repeat(1024)])('allow %j', (key) => {
     expect(() => {

@@ -108,3 +108,12 @@ test('Hub.endAll ends every watch, live or not, with the reason', () => {
   hub.endAll({ reason: 'closed' })
   expect([live.reason, reads.reason]).toEqual([{ reason: 'closed' }, { reason: 'closed' }])
 })
+
+test('the backlog of a watch counts keys, new values and 64 bytes for the batch and for each change', () => {
+  const backlogBytesMax = 64 + 2 + 64
+  const deleted = { key: '/a', revision: 2 }
+  const channel = (): ReturnType<typeof watchChannel> => watchChannel({ backlogBytesMax }, () => undefined)
+  expect(channel().push({ revision: 2, changes: [deleted] })).toBe(true)
+  const entry = { key: '/a', value: new Uint8Array(1), revision: 2, created: 2 }
+  expect(channel().push({ revision: 2, changes: [{ ...deleted, entry }] })).toBe(false)
+})

@@ -7,6 +7,7 @@ import {
   type AuthorizeFunction,
   type AuthorizerCheck,
 } from './expressions.ts'
+import type { Schema } from '../schema/schema.ts'
 
 const { compiler } = await loadAdmissionEngine()
 
@@ -99,6 +100,46 @@ test('variables see those before them, are computed once and only when used, and
   expect(await evaluation.evaluate(compiling.compile('variables.wrong'))).toMatchObject({
     error: expect.stringContaining('composited variable "wrong" fails to compile') as string,
   })
+})
+
+test('a variable of a library type is dyn, also inside of a list', () => {
+  const compiling = compiler({ hasVariables: true })
+  compiling.define('size', 'quantity("1Gi")')
+  compiling.define('sizes', '[quantity("1Gi")]')
+  compiling.define('names', '["a"]')
+  const mistakeOf = (text: string): string | undefined => compiling.compile(text).error
+  expect([mistakeOf('variables.size.anything'), mistakeOf('variables.sizes[0].anything')]).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(mistakeOf('variables.names[0].anything')).toMatch("type 'string' does not support field selection")
+})
+
+test('the types of a policy are checked for each of its resources, also in messages', async () => {
+  const { typeWarnings } = await loadAdmissionEngine()
+  const objectOf = (type: 'integer' | 'string'): Schema => ({
+    root: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type } } } } },
+    definitions: () => undefined,
+  })
+  const objects = [
+    { name: 'a/v1, Kind=A', schema: objectOf('integer') },
+    { name: 'b/v1, Kind=B', schema: objectOf('string') },
+  ]
+  const validations = [
+    { expression: 'object.spec.size > 1', messageExpression: "'size: ' + object.spec.size" },
+    { expression: 'variables.isLarge', messageExpression: '' },
+  ]
+  const variables = [{ name: 'isLarge', expression: 'size(string(object.spec.size)) > 3' }]
+  expect(typeWarnings({ validations, variables }, { objects })).toEqual([
+    {
+      fieldRef: 'spec.validations[0].expression',
+      warning: expect.stringMatching(/^b\/v1, Kind=B: ERROR: .*'\(string, int\)'/s),
+    },
+    {
+      fieldRef: 'spec.validations[0].messageExpression',
+      warning: expect.stringMatching(/^a\/v1, Kind=A: ERROR: .*'\(string, int\)'/s),
+    },
+  ])
 })
 
 test('a budget that is spent ends everything', async () => {

@@ -100,6 +100,12 @@ describe('applyConfiguration', () => {
     )
   })
 
+  test('the first apply accepts an object with duplicates in a set', () => {
+    const live = config({ bees: ['a', 'a', 'b'] })
+    const object = applyConfiguration({ ...base, live, config: config({ size: 1 }) })
+    assert.deepEqual(object['bees'], ['a', 'a', 'b'])
+  })
+
   test('a conflict carries one cause per field', () => {
     const live = applyConfiguration({ ...base, config: config({ size: 1, beds: [{ name: 'x', rows: 1 }] }) })
     const error = refusal({ live, manager: 'b', config: config({ size: 2, beds: [{ name: 'x', rows: 2 }] }) })

@@ -257,6 +257,21 @@ describe('compareComplete', () => {
     assert.deepEqual(shown(compare({}, { spec: { size: 1 } }, struct)), ['+.spec', '+.spec.size'])
   })
 
+  test('a required scalar that is absent has its zero value', () => {
+    const required = { size: { type: 'integer' }, ratio: { type: 'number' }, open: { type: 'boolean' } } as const
+    const kind = fieldTypeOf({
+      name: 'a.v1.Kind',
+      root: {},
+      definitions: () => ({ type: 'object', required: Object.keys(required), properties: required }),
+    })
+    assert.deepEqual(shown(compareComplete({}, { size: 0, ratio: 0, open: false }, kind)), [])
+    assert.deepEqual(shown(compareComplete({}, { size: 1, ratio: 1, open: true }, kind)), [
+      '~.open',
+      '~.ratio',
+      '~.size',
+    ])
+  })
+
   test('its absence is no change', () => {
     assert.deepEqual(shown(compareComplete({ spec: {} }, {}, struct)), [])
     assert.deepEqual(shown(compareComplete({ spec: { size: 1 } }, {}, struct)), ['-.spec.size'])

@@ -121,6 +121,30 @@ describe('trackUpdate', () => {
     assert.equal(entriesOf(track(garden({ name: 'a' }), garden({ name: 'b' }))), undefined)
   })
 
+  test('of two entries of one manager in a live object, the later counts', () => {
+    const entry = (fieldsV1: JsonObject): JsonObject => ({
+      manager: 'm',
+      operation: 'Update',
+      apiVersion,
+      time: '2001-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1,
+    })
+    const live = garden({ name: 'a', size: 1 }, { managedFields: [entry({ 'f:name': {} }), entry({ 'f:size': {} })] })
+    // Twice: the second result may come from memory.
+    for (const _ of [1, 2])
+      assert.deepEqual(
+        entriesOf(track(live, garden({ name: 'b', size: 1 }), { manager: 'z' }))?.map(({ manager, fieldsV1 }) => [
+          manager,
+          fieldsV1,
+        ]),
+        [
+          ['m', { 'f:size': {} }],
+          ['z', { 'f:name': {} }],
+        ],
+      )
+  })
+
   test('broken managed fields of a live object are forgotten', () => {
     const live = garden(
       { name: 'a' },

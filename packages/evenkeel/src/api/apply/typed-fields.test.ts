@@ -131,6 +131,14 @@ describe('removeFields and extractFields', () => {
     assert.deepEqual(extractFields(value, set, type), found)
   })
 
+  test('an empty map is extracted as it is', () => {
+    const empty: JsonObject = { name: 'a', notes: {}, box: { inner: {} } }
+    assert.deepEqual(extractFields(empty, FieldSet.of(['f:notes'], ['f:box', 'f:inner']), type), {
+      notes: {},
+      box: { inner: {} },
+    })
+  })
+
   test('removing what is not there gives back the value', () => {
     assert.equal(
       removeFields(

@@ -140,6 +140,27 @@ describe('wouldApplyChange', () => {
     assert.deepEqual(both(live, wanted(change)), [true, true])
   })
 
+  test('no, for an item without one of its keys, which has no default', () => {
+    const item = { '.': {}, 'f:port': {} }
+    const entry = {
+      manager: 'm',
+      operation: 'Apply',
+      apiVersion: 'example.io/v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: {
+        'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":null}': item, 'k:{"port":81,"protocol":null}': item } },
+      },
+    }
+    const ports = [{ port: 80 }, { port: 81 }]
+    const stored = config({ ports }, { uid: 'u', resourceVersion: '7', managedFields: [entry] })
+    const changes = (wanted: JsonObject[], there = stored): boolean =>
+      wouldApplyChange(there, config({ ports: wanted }), { manager: 'm' })
+    assert.equal(changes(ports), false)
+    assert.equal(changes([{ port: 81 }, { port: 80 }]), true)
+    const twice = config({ ports: [...ports, { port: 81 }] }, { ...(stored['metadata'] as JsonObject) })
+    assert.equal(changes(ports, twice), true)
+  })
+
   test('yes, for a field that is dropped, another manager, another object', () => {
     const { name: _, ...less } = spec
     assert.deepEqual(both(live, config(less, { labels: { l: '1' } })), [true, true])

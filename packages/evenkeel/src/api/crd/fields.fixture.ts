@@ -143,6 +143,14 @@ export const fields: readonly Field[] = [
     },
     errors: [],
   },
+  {
+    field: {
+      type: 'object',
+      properties: { metadata: { type: 'object' } },
+      anyOf: [{ properties: { metadata: { minProperties: 1 } } }],
+    },
+    errors: ['f.anyOf[0].properties[metadata]: Forbidden: must not be specified in a nested context'],
+  },
   { field: { type: 'object', allOf: [{ anyOf: [{ not: { properties: { q: { enum: ['a'] } } } }] }] }, errors: [] },
   {
     field: {

@@ -50,6 +50,11 @@ describe('checkVersionSchema', () => {
     },
   )
 
+  test('a set may contain lists, which are atomic unless they say otherwise', () => {
+    const items = { type: 'array', items: { type: 'string' } }
+    expect(complaints(ofField({ type: 'array', items, 'x-kubernetes-list-type': 'set' }))).toEqual([])
+  })
+
   test('asks for patterns, and has expressions checked where nothing else is wrong', () => {
     const asked: boolean[] = []
     const options: SchemaChecks = {

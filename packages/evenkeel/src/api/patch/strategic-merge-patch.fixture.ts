@@ -408,6 +408,12 @@ export const works: [string, JsonObject, JsonObject, JsonObject][] = [
     containers(a, c, b),
   ],
   [
+    'an empty $setElementOrder with a new item: it comes last',
+    containers(a, b),
+    spec({ '$setElementOrder/containers': [], containers: [c] }),
+    containers(a, b, c),
+  ],
+  [
     '$setElementOrder with a change',
     containers(a, b),
     spec({ '$setElementOrder/containers': named('b', 'a'), containers: [{ name: 'a', image: '2' }] }),

@@ -74,6 +74,22 @@ describe('rules of definitions', () => {
     ])
   })
 
+  test('may cost as much as the limit of a definition, and no more', () => {
+    const list: SchemaNode = {
+      type: 'array',
+      maxItems: 10_000_000,
+      items: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+    }
+    const lists = (count: number): SchemaNode => ({
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, list])),
+    })
+    expect(complaints(definition(lists(10)))).toEqual([])
+    expect(complaints(definition(lists(11))).at(-1)).toBe(
+      'root: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.100000x (…)',
+    )
+  })
+
   test('are judged by the version of the same name', () => {
     const other = {
       name: 'v2',

@@ -55,6 +55,36 @@ export const definitionCases: readonly DefinitionCase[] = [
     ],
   },
   {
+    name: 'metadata of an embedded object',
+    spec: {
+      type: 'object',
+      properties: {
+        template: {
+          type: 'object',
+          'x-kubernetes-embedded-resource': true,
+          'x-kubernetes-preserve-unknown-fields': true,
+          'x-kubernetes-validations': [{ rule: "self.kind == 'Pod' && self.metadata.name != ''" }],
+        },
+      },
+    },
+  },
+  {
+    name: 'metadata of an object that is not embedded',
+    spec: {
+      type: 'object',
+      properties: {
+        c: {
+          type: 'object',
+          properties: { d: string },
+          'x-kubernetes-validations': [{ rule: 'has(self.metadata)' }],
+        },
+      },
+    },
+    errors: [
+      "….properties[c].x-kubernetes-validations[0].rule: Invalid value: {…}: compilation failed: ERROR: <input>:1:4: undefined field 'metadata'\n | has(self.metadata)\n | ...^",
+    ],
+  },
+  {
     name: 'no condition',
     spec: held({ rule: 'self.a' }),
     errors: ['….x-kubernetes-validations[0].rule: Invalid value: {…}: cel expression must evaluate to a bool'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
-import { formatFieldError } from '../errors/field-error.ts'
+import { FieldPath, formatFieldError } from '../errors/field-error.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { validateCustomObject } from '../schema/validate.ts'
@@ -109,6 +109,29 @@ describe('the budget of rules', () => {
     expect(texts(evaluateRules(numbers(5), tree(each), { budget: price * 3 }).errors)).toEqual([`[3]: ${spent}`])
     expect(texts(evaluateRules(numbers(5), tree(each), { budget: price * 3 + 1 }).errors)).toEqual([`[3]: ${spent}`])
     expect(evaluateRules(numbers(5), tree(each), { budget: price * 5 })).toEqual({ errors: [], budget: 0 })
+  })
+
+  test('lasts for a rule that costs as much as is left', () => {
+    const flags: SchemaNode = {
+      type: 'array',
+      items: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+    }
+    const judged = (budget: number): ReturnType<typeof evaluateRules> =>
+      evaluateRules([true, true, true], tree(flags), { budget })
+    expect(judged(3)).toEqual({ errors: [], budget: 0 })
+    expect(texts(judged(2).errors)).toEqual([expect.stringContaining('[2]: Invalid value: "boolean"')])
+  })
+
+  test('is shared by the defaults of a definition, until it is spent', () => {
+    const judge = ruleEngine.startDefaults()
+    const at = FieldPath.of('default')
+    const text: SchemaNode = { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == self' }] }
+    const flag: SchemaNode = { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] }
+    // A twentieth of the budget: a comparison costs a tenth of the length, and reading both sides 2.
+    const long = 'x'.repeat(4_999_980)
+    for (let times = 0; times < 20; times++) expect(judge(long, text, at)).toEqual([])
+    expect(texts(judge(true, flag, at))).toEqual([expect.stringContaining('running out of cost budget')])
+    expect(judge(false, flag, at)).toEqual([])
   })
 
   test('is also that of messages', () => {

@@ -31,6 +31,7 @@ const nodes: Record<string, SchemaNode> = {
       data: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
       items: { type: 'array', items: wrapped('x.v1.Item') },
       words: { type: 'array', items: string },
+      list: { type: 'array' },
       raw: wrapped('r.runtime.RawExtension'),
       anything: {},
       empty: wrapped('x.v1.Empty'),
@@ -166,6 +167,7 @@ describe('conform', () => {
       'json: cannot unmarshal array into Go struct field Item.spec.items.self of type v1.Item',
     ],
     ['{"items":[1]}', 'json: cannot unmarshal number into Go struct field ThingSpec.spec.items of type v1.Item'],
+    ['{"list":{}}', 'json: cannot unmarshal object into Go struct field ThingSpec.spec.list of type []interface {}'],
     ['{"words":["a",1]}', 'json: cannot unmarshal number into Go struct field ThingSpec.spec.words of type string'],
     [
       '{"nested":{"k":"v"}}',

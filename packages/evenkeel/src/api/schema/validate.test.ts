@@ -256,6 +256,10 @@ describe('validateCustomObject', () => {
       '<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)',
       'spec.a: Invalid value: "x": spec.a in body should be at least 3 chars long',
     ])
+    expect(complaints('abc', { type: 'string', anyOf: [{ minLength: 5 }, { not: { minLength: 1 } }] })).toEqual([
+      '<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)',
+      'spec: Invalid value: "abc": spec in body should be at least 5 chars long',
+    ])
     expect(complaints('x', { type: 'string', minLength: 2, anyOf: [{ minLength: 2 }] })).toHaveLength(2)
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { formatMicroTime } from '#api'
 import { createLogger, SeededRandom, SimulatedClock } from '#base'
-import { Candidate, type CampaignEnd, type CampaignEvent } from './candidate.ts'
-import { LeaseServer, MachineClock, type Trip } from './lease-server.fixture.ts'
+import { Candidate } from './candidate.ts'
+import { LeaseServer, world, type Trip } from './lease-server.fixture.ts'
 import { checkTimes, type LeaseSpec } from './lease.ts'
 import { LeaseDeadline } from './write-gate.ts'
 
@@ -15,64 +15,6 @@ const heldBy = (holderIdentity: string, more: LeaseSpec = {}): LeaseSpec => ({
   leaseTransitions: 3,
   ...more,
 })
-
-interface Stood {
-  readonly deadline: LeaseDeadline
-  readonly events: CampaignEvent[]
-  readonly clock: MachineClock
-  readonly end: () => CampaignEnd | undefined
-  readonly isLeading: () => boolean
-  readonly stop: () => void
-}
-
-function world(): {
-  clock: SimulatedClock
-  server: LeaseServer
-  stand: (identity?: string, options?: { skewMs?: number; release?: boolean }) => Stood
-} {
-  const clock = new SimulatedClock()
-  const server = new LeaseServer(clock)
-  const stand = (
-    identity = 'me',
-    { skewMs = 0, release = true }: { skewMs?: number; release?: boolean } = {},
-  ): Stood => {
-    const own = new MachineClock(clock, { skewMs })
-    const deadline = new LeaseDeadline({ clock: own })
-    const events: CampaignEvent[] = []
-    const stopping = new AbortController()
-    let end: CampaignEnd | undefined
-    const candidate = new Candidate({
-      lock: server.lock(),
-      identity,
-      times: checkTimes(),
-      deadline,
-      clock: own,
-      random: new SeededRandom(identity),
-      release,
-    })
-    void candidate
-      .run({
-        signal: stopping.signal,
-        onEvent: (event) => {
-          events.push(event)
-        },
-      })
-      .then((ended) => {
-        end = ended
-      })
-    return {
-      deadline,
-      events,
-      clock: own,
-      end: () => end,
-      isLeading: () => events.some(({ type }) => type === 'leading') && end === undefined,
-      stop: () => {
-        stopping.abort()
-      },
-    }
-  }
-  return { clock, server, stand }
-}
 
 describe('Candidate', () => {
   test('creates a missing lease in the form of client-go and leads at once', async () => {
@@ -88,6 +30,29 @@ describe('Candidate', () => {
     })
     expect(events).toEqual([{ type: 'leader', identity: 'me' }, { type: 'leading' }])
     expect(deadline.leftMs).toBe(12_000)
+  })
+
+  test('stopped before it is elected, it has never led', async () => {
+    const { clock, server, stand } = world()
+    server.put(heldBy('other'))
+    const { events, stop, end } = stand()
+    await clock.advance(5000)
+    stop()
+    await clock.advance(0)
+    expect(end()).toEqual({ reason: 'stopped' })
+    expect(events).toEqual([{ type: 'leader', identity: 'other' }])
+  })
+
+  test('keeps no timer but that of its next attempt', async () => {
+    const { clock, stand } = world()
+    const { stop } = stand()
+    await clock.advance(0)
+    expect(clock.pending).toBe(1)
+    await clock.advance(10_000)
+    expect(clock.pending).toBe(1)
+    stop()
+    await clock.advance(0)
+    expect(clock.pending).toBe(0)
   })
 
   test('case 104: a newcomer waits a full lease duration, however old the times look', async () => {

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { deferred, Metrics, SeededRandom, SimulatedClock, type Deferred } from '#base'
+import { deferred, Metrics, SeededRandom, silentLogger, SimulatedClock, SystemClock, type Deferred } from '#base'
 import { Candidate, type Campaign } from './candidate.ts'
-import { LeaderElection, LeaseLostError, type ElectionState } from './leader-election.ts'
+import { LeaderElection, LeaseLostError, makeElection, type ElectionState } from './leader-election.ts'
 import { LeaseServer } from './lease-server.fixture.ts'
 import { checkTimes } from './lease.ts'
 import { gateWrites, LeaseDeadline } from './write-gate.ts'
@@ -328,5 +328,31 @@ describe('LeaderElection with a campaign of its own', () => {
     await expect(run).rejects.toThrow('the work failed')
     process.off('unhandledRejection', note)
     expect(unhandled).toEqual([])
+  })
+})
+
+describe('makeElection', () => {
+  test('renews in a thread with the shared credentials of the connection', async () => {
+    const clock = new SystemClock()
+    const election = makeElection({
+      settings: {},
+      name: 'it',
+      userAgent: 'test',
+      connection: {
+        config: { origin: 'a test', server: 'http://127.0.0.1:1', namespace: 'default' },
+        namespace: 'default',
+        transport: () => Promise.reject(new Error('the main thread renews')),
+        credentials: { get: () => Promise.reject(new Error('the plugin failed')), refuse: () => false },
+        close: () => Promise.resolve(),
+      },
+      deadline: new LeaseDeadline({ clock }),
+      lead: () => Promise.resolve(),
+      clock,
+      random: new SeededRandom(1),
+      log: silentLogger,
+      metrics: new Metrics(),
+      giveUp: new AbortController().signal,
+    })
+    await expect(election.run(new AbortController().signal)).rejects.toThrow('the plugin failed')
   })
 })

@@ -4,8 +4,10 @@
  * A call is: on its way, stored (or refused), its answer on its way. What a fault does is said per call, in order.
  */
 import { alreadyExists, ApiError, notFound, staleVersion } from '#api'
-import { onAbort, sleep, type Cancel, type Clock, type SimulatedClock } from '#base'
-import { leaseKind, type LeaseLock, type LeaseObject, type LeaseSpec } from './lease.ts'
+import { onAbort, SeededRandom, SimulatedClock, sleep, type Cancel, type Clock } from '#base'
+import { Candidate, type CampaignEnd, type CampaignEvent } from './candidate.ts'
+import { checkTimes, leaseKind, type LeaseLock, type LeaseObject, type LeaseSpec } from './lease.ts'
+import { LeaseDeadline } from './write-gate.ts'
 
 const subject = { group: 'coordination.k8s.io', kind: 'leases', name: 'it' }
 
@@ -156,4 +158,63 @@ export class MachineClock implements Clock {
     const { fromMs, untilMs } = this.#asleep
     return Math.min(this.#world.monotonic(), untilMs) - fromMs
   }
+}
+
+interface Stood {
+  readonly deadline: LeaseDeadline
+  readonly events: CampaignEvent[]
+  readonly clock: MachineClock
+  readonly end: () => CampaignEnd | undefined
+  readonly isLeading: () => boolean
+  readonly stop: () => void
+}
+
+/** Candidates for one lease, on one simulated clock. */
+export function world(): {
+  clock: SimulatedClock
+  server: LeaseServer
+  stand: (identity?: string, options?: { skewMs?: number; release?: boolean }) => Stood
+} {
+  const clock = new SimulatedClock()
+  const server = new LeaseServer(clock)
+  const stand = (
+    identity = 'me',
+    { skewMs = 0, release = true }: { skewMs?: number; release?: boolean } = {},
+  ): Stood => {
+    const own = new MachineClock(clock, { skewMs })
+    const deadline = new LeaseDeadline({ clock: own })
+    const events: CampaignEvent[] = []
+    const stopping = new AbortController()
+    let end: CampaignEnd | undefined
+    const candidate = new Candidate({
+      lock: server.lock(),
+      identity,
+      times: checkTimes(),
+      deadline,
+      clock: own,
+      random: new SeededRandom(identity),
+      release,
+    })
+    void candidate
+      .run({
+        signal: stopping.signal,
+        onEvent: (event) => {
+          events.push(event)
+        },
+      })
+      .then((ended) => {
+        end = ended
+      })
+    return {
+      deadline,
+      events,
+      clock: own,
+      end: () => end,
+      isLeading: () => events.some(({ type }) => type === 'leading') && end === undefined,
+      stop: () => {
+        stopping.abort()
+      },
+    }
+  }
+  return { clock, server, stand }
 }

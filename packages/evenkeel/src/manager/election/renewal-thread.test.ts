@@ -1,10 +1,18 @@
+import { EventEmitter } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
 import { deferred, SystemClock } from '#base'
 import { bearer, type CredentialSource } from '#client'
 import type { Campaign, CampaignEvent } from './candidate.ts'
 import { checkTimes } from './lease.ts'
-import { preferThread, renewalThread, RenewalThreadError, type RenewalThreadOptions } from './renewal-thread.ts'
+import {
+  preferThread,
+  renewalThread,
+  RenewalThreadError,
+  type RenewalOrder,
+  type RenewalReport,
+  type RenewalThreadOptions,
+} from './renewal-thread.ts'
 import { startFromSource, startLeaseHost, type LeaseHost } from './threads.fixture.ts'
 import { gateWrites, LeaseDeadline } from './write-gate.ts'
 
@@ -161,6 +169,83 @@ test('renewalThread ends a thread that stays after the end of its campaign', asy
   const { end } = await lead({ startWorker: () => (worker = new Worker(code, { eval: true })) })
   expect(await end).toEqual({ reason: 'stopped' })
   expect(worker?.threadId).toBe(-1)
+})
+
+describe('the messages of a renewal thread', () => {
+  /** A thread that says what the test tells it to. */
+  class SilentWorker extends EventEmitter {
+    readonly orders: RenewalOrder[] = []
+    terminated = 0
+
+    postMessage(order: RenewalOrder): void {
+      this.orders.push(order)
+    }
+
+    terminate(): Promise<number> {
+      this.terminated++
+      return Promise.resolve(0)
+    }
+
+    say(report: RenewalReport): void {
+      this.emit('message', report)
+    }
+  }
+
+  const begin = (): { worker: SilentWorker; deadline: LeaseDeadline; end: ReturnType<Campaign> } => {
+    const worker = new SilentWorker()
+    const deadline = new LeaseDeadline({ clock })
+    const stand = renewalThread({
+      config: { origin: 'a test', server: 'http://127.0.0.1:1', namespace: 'default' },
+      lease: { namespace: 'default', name: 'it' },
+      identity: 'me',
+      times: checkTimes(),
+      release: true,
+      userAgent: 'test',
+      deadline,
+      clock,
+      startWorker: () => worker as unknown as Worker,
+    })
+    return { worker, deadline, end: stand({ signal: new AbortController().signal, onEvent: () => undefined }) }
+  }
+  const turn = (): Promise<void> =>
+    new Promise((resolve) => {
+      clock.soon(resolve)
+    })
+
+  test.each([
+    { event: 'error', detail: new Error('out of memory'), message: 'out of memory' },
+    { event: 'exit', detail: 3, message: 'the lease renewal thread exited with code 3' },
+  ])('after the $event of a thread that has started, the lease is lost', async ({ event, detail, message }) => {
+    const { worker, deadline, end } = begin()
+    await turn()
+    worker.say({ type: 'ready' })
+    deadline.open({ monotonicMs: clock.monotonic() + 60_000, wallMs: clock.now() + 60_000 })
+    worker.emit(event, detail)
+    expect(await end).toEqual({ reason: 'lost', message })
+    expect([deadline.isOpen, worker.terminated, worker.eventNames()]).toEqual([false, 1, []])
+  })
+
+  test.each([
+    { event: 'error', detail: new Error('no such file'), message: 'no such file' },
+    { event: 'exit', detail: 1, message: 'the lease renewal thread exited with code 1' },
+  ])('after the $event of a thread that has not started, there is none', async ({ event, detail, message }) => {
+    const { worker, end } = begin()
+    await turn()
+    worker.emit(event, detail)
+    await expect(end).rejects.toThrow(`cannot start the lease renewal thread: ${message}`)
+    expect(worker.terminated).toBe(1)
+  })
+
+  test('the thread gets the clock when it starts and after each renewal', async () => {
+    const { worker, end } = begin()
+    await turn()
+    worker.say({ type: 'ready' })
+    worker.say({ type: 'renewed' })
+    worker.say({ type: 'end', end: { reason: 'stopped' } })
+    expect(await end).toEqual({ reason: 'stopped' })
+    const order = { type: 'clock', monotonicMs: expect.any(Number) }
+    expect(worker.orders).toEqual([order, order])
+  })
 })
 
 describe('preferThread', () => {

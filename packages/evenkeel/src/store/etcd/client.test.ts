@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { deferred, nextTurn, SystemClock } from '#base'
+import { deferred, nextTurn, SeededRandom, silentLogger, SystemClock } from '#base'
 import type { Store } from '../store.ts'
+import { EtcdClient } from './client.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import { FakeEtcd, type FakeAnswer, type FakeHandler } from './fake-etcd.fixture.ts'
 import { ProtobufWriter } from './protobuf.ts'
@@ -217,6 +218,47 @@ describe('Client', () => {
     } finally {
       process.off('unhandledRejection', note)
     }
+  })
+
+  test('leaves no unhandled rejection when it is closed and nobody has asked for a connection', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => {
+      unhandled.push(reason)
+    }
+    process.on('unhandledRejection', note)
+    try {
+      const ms = 1_000
+      const client = new EtcdClient({
+        endpoints: ['http://127.0.0.1:1'],
+        tls: {},
+        user: undefined,
+        password: undefined,
+        timeouts: { connectMs: ms, requestMs: ms, retryMs: ms, pingMs: ms, pingTimeoutMs: ms },
+        clock: new SystemClock(),
+        random: new SeededRandom(1),
+        log: silentLogger,
+      })
+      await client.close()
+      await nextTurn(new SystemClock())
+      expect(unhandled).toEqual([])
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
+
+  test('asks etcd nothing for a read that makes no sense, and has nothing to compact at 0', async () => {
+    const asked: string[] = []
+    const store = await open([
+      fake((path) => {
+        asked.push(path)
+        return undefined
+      }),
+    ])
+    asked.length = 0
+    await expect(store.range('', { limit: 0 })).rejects.toThrow('a limit must be 1 or more, got 0')
+    await expect(store.range('', { revision: -1 })).rejects.toThrow('a revision is a whole number of 0 or more, got -1')
+    expect(await store.compact(0)).toEqual({ ok: true })
+    expect(asked).toEqual([])
   })
 
   test('survives a server that does not speak gRPC', async () => {

@@ -3,7 +3,7 @@ import { deferred, SimulatedClock } from '#base'
 import { methods } from './client.ts'
 import { EtcdConnection } from './connection.ts'
 import { eventually } from './etcd-server.fixture.ts'
-import { FakeEtcd } from './fake-etcd.fixture.ts'
+import { FakeEtcd, type FakeHandler } from './fake-etcd.fixture.ts'
 import { ProtobufWriter } from './protobuf.ts'
 
 const pingMs = 6_000
@@ -12,7 +12,7 @@ let connection: EtcdConnection | undefined
 
 async function open(
   clock: SimulatedClock,
-  { pingTimeoutMs = 1e12, onCall = () => undefined }: { pingTimeoutMs?: number; onCall?: () => void } = {},
+  { pingTimeoutMs = 1e12, onCall = () => undefined }: { pingTimeoutMs?: number; onCall?: FakeHandler } = {},
 ): Promise<{ fake: FakeEtcd; connection: EtcdConnection }> {
   fake = await FakeEtcd.start(onCall)
   const timeouts = { connectMs: 1_000, requestMs: 1e12, pingMs, pingTimeoutMs }
@@ -109,4 +109,31 @@ test('EtcdConnection leaves no timer after its last call', async () => {
   stop.abort(new Error('enough'))
   await call
   await eventually('no timer is left', () => clock.pending === 0)
+})
+
+test('EtcdConnection ends a stream with the refusal of the server', async () => {
+  const { connection: own } = await open(new SimulatedClock(), {
+    onCall: (_, __, send) => {
+      send({ code: 7, text: 'not you' })
+    },
+  })
+  const messages = own.stream(methods.watch, new ProtobufWriter())[Symbol.asyncIterator]()
+  await expect(messages.next()).rejects.toMatchObject({ code: 'PermissionDenied', message: 'not you' })
+})
+
+test('EtcdConnection sends nothing on a stream after it was closed', async () => {
+  const [received, first] = [[] as string[], deferred<void>()]
+  const { fake: server, connection: own } = await open(new SimulatedClock(), {
+    onCall: (_, message) => {
+      received.push(Buffer.from(message).toString('latin1').slice(2))
+      first.resolve()
+    },
+  })
+  const stream = own.stream(methods.watch, new ProtobufWriter().text(1, 'first'))
+  await first.promise
+  stream.send(new ProtobufWriter().text(1, 'second'))
+  stream.close()
+  stream.send(new ProtobufWriter().text(1, 'third'))
+  await eventually('the stream is closed', () => server.open === 0)
+  expect(received).toEqual(['first', 'second'])
 })

@@ -18,6 +18,8 @@ export class FakeEtcd {
   readonly #sessions = new Set<ServerHttp2Session>()
   /** Pings received so far. */
   pings = 0
+  /** Streams that are open. */
+  open = 0
 
   static async start(handler: FakeHandler): Promise<FakeEtcd> {
     const server = createServer().listen(0, '127.0.0.1')
@@ -31,6 +33,10 @@ export class FakeEtcd {
   private constructor(server: Http2Server) {
     this.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.#server = server
+    server.on('stream', (stream) => {
+      this.open++
+      stream.on('close', () => this.open--)
+    })
     server.on('session', (session) => {
       this.#sessions.add(session)
       session.on('ping', () => this.pings++)

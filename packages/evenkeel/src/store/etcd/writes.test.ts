@@ -2,6 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { CommitResult, Store, Write } from '../store.ts'
 import { EtcdServer, etcdMissing, eventually } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
+import { FakeEtcd, type FakeAnswer } from './fake-etcd.fixture.ts'
+import { valueHeader } from './keyspace.ts'
+import { ProtobufWriter } from './protobuf.ts'
 import { Proxy } from './proxy.fixture.ts'
 
 let server: EtcdServer
@@ -168,5 +171,52 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     const first = await committed(other, put('a', '1'))
     proxy.isClosed = true
     await expect(commitUnheard([put('a', '2', first)])).rejects.toMatchObject(unknown)
+  })
+})
+
+describe('a commit of a, expected at 10, whose answer is always lost', () => {
+  const response = (): ProtobufWriter => new ProtobufWriter().message(1, (header) => header.int(3, 100))
+  const nonceOf = (last: number): Uint8Array => Uint8Array.of(0, 0, 0, last, 0, 0, 0, last)
+  const entry =
+    (revision: number, nonce = nonceOf(1)) =>
+    (writer: ProtobufWriter): unknown =>
+      writer.latin1(1, '/evenkeel/a').int(2, 5).int(3, revision).int(4, 1).bytes(5, valueHeader(nonce, undefined))
+
+  /** The outcome, and how often the commit was sent. `version` is the n-th last version of the key. */
+  async function commitLost(
+    version: (back: number) => (writer: ProtobufWriter) => unknown,
+  ): Promise<{ outcome: unknown; sent: number }> {
+    let [sent, back] = [0, 0]
+    const answer = (path: string, message: Uint8Array): FakeAnswer => {
+      if (path.endsWith('Status')) return new ProtobufWriter().text(2, '3.5.9').int(4, 1)
+      if (path.endsWith('Range'))
+        return Buffer.from(message).includes('/a') ? response().message(2, version(++back)) : response()
+      // A transaction with conditions is the commit; the other one reads its keys.
+      if (message[0] !== 0x0a)
+        return response().message(3, (read) => read.message(1, (range) => range.message(2, version(0))))
+      sent++
+      return { code: 2, text: 'lost' }
+    }
+    const fake = await FakeEtcd.start((path, message, send) => {
+      send(answer(path, message))
+    })
+    const lossy = await openEtcdStore({ endpoints: [fake.endpoint], random: { uint32: () => 7 } })
+    const outcome = await lossy.commitAll([put('a', '2', 10)]).catch((error: unknown) => error)
+    await lossy.close()
+    await fake.stop()
+    return { outcome, sent }
+  }
+
+  test('is tried four times while the key stays as it was', async () => {
+    const { outcome, sent } = await commitLost(() => entry(10))
+    expect(outcome).toMatchObject(unknown)
+    expect(sent).toBe(4)
+  })
+
+  test('is found among the last 64 versions of the key, and not further back', async () => {
+    const ownAt = (own: number): Promise<{ outcome: unknown }> =>
+      commitLost((back) => entry(100 - back, back === own ? nonceOf(7) : nonceOf(1)))
+    expect((await ownAt(63)).outcome).toEqual({ ok: true, revision: 37 })
+    expect((await ownAt(64)).outcome).toMatchObject(unknown)
   })
 })

@@ -166,3 +166,14 @@ test('a foreign file, a foreign name and a newer format each say what to do', as
     /has format 7, but this release reads up to 1: use the release of Evenkeel that wrote it/,
   )
 })
+
+test('a log with a corrupt header and a single frame is refused', async () => {
+  const disk = new SimulatedDisk()
+  await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  const files = disk.contents()
+  const corrupt = Buffer.from(files.get('log-00000001.ek') ?? [])
+  corrupt[20] = (corrupt[20] ?? 0) ^ 0x10
+  await expect(openOnDisk(new SimulatedDisk({}, files.set('log-00000001.ek', corrupt)))).rejects.toThrow(
+    /log-00000001\.ek is damaged: its header is corrupt/,
+  )
+})

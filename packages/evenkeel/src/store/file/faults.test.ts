@@ -190,6 +190,33 @@ test('on a full disk, deletes alone free space: a snapshot gives it back to the 
   await store.close()
 })
 
+test.each([
+  [40, 1],
+  [60, 0],
+])(
+  'a full disk with %i of 100 values left has %i snapshots: one is written if it halves the space',
+  async (left, count) => {
+    const clock = new StillClock()
+    const disk = new SimulatedDisk({ bytesMax: 2_000_000 })
+    const store = await openOnDisk(disk, { clock, reserveBytes: 1_000_000 })
+    await settle()
+    const revisions: [string, number][] = []
+    const fill = async (): Promise<void> => {
+      for (let number = 0; ; number++) {
+        const result = await store.commit({ key: `/k/${number}`, value: Buffer.alloc(20_000), expect: 0 })
+        if (result.ok) revisions.push([`/k/${number}`, result.revision])
+      }
+    }
+    await expect(fill()).rejects.toMatchObject({ reason: 'NoSpace' })
+    const deleted = Math.round(revisions.length * (1 - left / 100))
+    for (const [key, revision] of revisions.slice(0, deleted)) await store.commit({ key, expect: revision })
+    clock.fire()
+    await settle()
+    expect([...disk.contents().keys()].filter((name) => name.startsWith('snapshot'))).toHaveLength(count)
+    await store.close()
+  },
+)
+
 test('a commit refused by a full disk never becomes visible, and its key can be written later', async () => {
   const clock = new StillClock()
   const limits = { bytesMax: 2_000 }
@@ -265,4 +292,49 @@ test('a store on a full disk opens with its reserve, whatever part of the first 
     const again = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 2_000 })
     expect(await again.get('/a'), `${free} bytes free`).toMatchObject({ ok: true, entry: { key: '/a' } })
   }
+})
+
+test('a reserve that does not fit leaves nothing of itself', async () => {
+  const disk = new SimulatedDisk({ bytesMax: 1_500 })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 2_000 })
+  await settle()
+  expect([...disk.contents().keys()]).toEqual(['log-00000001.ek'])
+  await store.close()
+})
+
+test('a compaction that failed is tried again when the log is half as long again', async () => {
+  const attempts: number[] = []
+  const disk: SimulatedDisk = new SimulatedDisk({
+    before: ({ operation, name }) => {
+      if (operation !== 'open' || !name.startsWith('snapshot')) return
+      attempts.push([...disk.contents().values()].reduce((sum, { length }) => sum + length, 0))
+      throw diskError('ENOSPC', name)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 10_000 })
+  for (let number = 0; attempts.length < 2 && number < 200; number++) {
+    await store.commit({ key: `/k/${number}`, value, expect: 0 })
+    await settle()
+  }
+  const [first = 0, second = 0] = attempts
+  expect(first).toBeGreaterThanOrEqual(10_000)
+  expect(second / first).toBeGreaterThan(1.4)
+  expect(second / first).toBeLessThan(1.7)
+})
+
+test('a log that could not be begun stays removed after a power cut', async () => {
+  let writes = 0
+  const disk = new SimulatedDisk({
+    before: ({ operation, name }) => {
+      // The second write is the first frame, after the header of the file.
+      if (operation === 'write' && name === 'log-00000002.ek' && ++writes === 2) throw diskError('ENOSPC', name)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await store.commit({ key: '/a', value, expect: 0 })
+  expect(await store.compactLog()).toBe(false)
+  expect(writes).toBe(2)
+  const random = new SeededRandom('cuts')
+  const left = Array.from({ length: 50 }, () => [...disk.cut(random).keys()].join())
+  expect(new Set(left)).toEqual(new Set(['log-00000001.ek']))
 })

@@ -410,3 +410,87 @@ test('the reserve has 4 MiB, is kept over a restart without a timer, and is not 
   await settle()
   expect([...without.contents().keys()]).toEqual(['log-00000001.ek'])
 })
+
+test('a store that was started many times is not read from many logs', async () => {
+  const disk = new SimulatedDisk()
+  for (let starts = 0; starts < 40; starts++) {
+    const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+    await put(store, [`/${starts}`, 'x'])
+    await store.close()
+  }
+  expect([...disk.contents().keys()].filter((name) => name.startsWith('log')).length).toBeLessThanOrEqual(17)
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  expect(await countOf(store)).toBe(40)
+})
+
+test('a frame is read wherever its header lies in the pieces in which a log is read', async () => {
+  const [piece, fileHeader, frameHeader] = [4 * 1024 * 1024, 64, 32]
+  const disk = new SimulatedDisk()
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  const size = (): number => disk.contents().get('log-00000001.ek')?.length ?? 0
+  const write = async (key: string, length: number): Promise<number> => {
+    const before = size()
+    await store.commit({ key, value: new Uint8Array(length), expect: 0 })
+    return size() - before - length
+  }
+  await write('/a', 3 * 1024 * 1024)
+  const overhead = await write('/b', 1)
+  // The header of the next frame ends with the first piece.
+  await write('/c', fileHeader + piece - frameHeader - size() - overhead)
+  expect(size() + frameHeader).toBe(fileHeader + piece)
+  await write('/d', 1)
+  const again = await openOnDisk(new SimulatedDisk({}, disk.contents()), { clock: new StillClock(), reserveBytes: 0 })
+  expect(await countOf(again)).toBe(4)
+})
+
+test('a crash skips no more than 10000 revisions', async () => {
+  const disk = new SimulatedDisk()
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  let revision = 0
+  while (revision < 5001) revision = await put(store, [`/${revision}`, 'x'])
+  const crashed = await openOnDisk(new SimulatedDisk({}, disk.contents()), { clock: new StillClock(), reserveBytes: 0 })
+  expect((await crashed.head()) - revision).toBeLessThanOrEqual(10_000)
+})
+
+test('a log that was begun and never written is not a part of the chain', async () => {
+  const options = { clock: new StillClock(), reserveBytes: 0 }
+  const disk = new SimulatedDisk()
+  const first = await openOnDisk(disk, options)
+  await put(first, ['/a', 'one'])
+  await first.close()
+  const [before, whole] = [disk.contents(), new SimulatedDisk({}, disk.contents())]
+  await openOnDisk(whole, options)
+  const begun = whole.contents().get('log-00000002.ek')?.subarray(0, 64) ?? Buffer.alloc(0)
+  const crashed = new SimulatedDisk({}, before.set('log-00000002.ek', begun))
+  for (let starts = 0; starts < 3; starts++) {
+    const store = await openOnDisk(crashed, options)
+    expect(await textAt(store, '/a')).toBe('one')
+    await store.close()
+  }
+})
+
+test('a snapshot leaves the disk to others for as long as its last write took', async () => {
+  const pauses: number[] = []
+  let nowMs = 0
+  class BusyClock extends StillClock {
+    override monotonic(): number {
+      return nowMs
+    }
+
+    override after(delayMs: number, callback: () => void): () => void {
+      pauses.push(delayMs)
+      this.soon(callback)
+      return () => undefined
+    }
+  }
+  const disk = new SimulatedDisk({
+    before: ({ operation }) => {
+      if (operation === 'write') nowMs++
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new BusyClock(), reserveBytes: 0 })
+  await put(store, ['/a', 'one'])
+  pauses.length = 0
+  expect(await store.compactLog()).toBe(true)
+  expect(pauses).toEqual([1])
+})

@@ -117,3 +117,26 @@ test.skipIf(process.getuid === undefined)('a folder that other users can write i
   const { release } = await openFolder(folder, { clock, random: new SeededRandom('1') })
   await release()
 })
+
+test('an owner whose socket was removed can still release the folder', async () => {
+  const owner = await lock('1')
+  for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name))
+  await owner.release()
+  const next = await lock('2')
+  await next.release()
+})
+
+test.skipIf(process.platform !== 'linux')('a released lock leaves no descriptor of the folder open', async () => {
+  const descriptors = (): string[] =>
+    fs.readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return fs.readlinkSync(`/proc/self/fd/${fd}`) === folder
+      } catch {
+        return false
+      }
+    })
+  const owner = await lock('1')
+  expect(descriptors()).toHaveLength(1)
+  await owner.release()
+  expect(descriptors()).toEqual([])
+})

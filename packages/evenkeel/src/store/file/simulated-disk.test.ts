@@ -52,3 +52,23 @@ test('SimulatedDisk.cut keeps unsynced changes of names in order', async () => {
   const states = new Set(Array.from({ length: 50 }, () => [...disk.cut(random).keys()].join()))
   expect(states).toEqual(new Set(['a', 'b', '']))
 })
+
+test('SimulatedDisk.open creates an empty file', async () => {
+  const file = await new SimulatedDisk().open('a', 'create')
+  expect([await file.size(), await file.read(0, Buffer.alloc(1))]).toEqual([0, 0])
+})
+
+test('SimulatedDisk.cut never tears a sector beyond its end', async () => {
+  const [old, next] = ['x'.repeat(sector), 'y'.repeat(sector)]
+  const disk = await diskWith(old + old)
+  const file = await disk.open('a', 'write')
+  await file.write(0, Buffer.from(next + next))
+  // The names and the length; then the first sector torn after more bytes than it has, and the second one old.
+  const draws = [0, 0, 0, sector + 1, 2, 0, 0]
+  expect(
+    disk
+      .cut({ uint32: () => draws.shift() ?? 0 })
+      .get('a')
+      ?.toString(),
+  ).toBe(old + old)
+})
