@@ -159,10 +159,8 @@ export class WatchHandler {
       for await (const batch of source) {
         const preparing = framer.prepare(batch)
         if (preparing) await preparing
-        const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
-        if (bytes) yield bytes
-        else if (batch.changes.length === 0 && options.allowWatchBookmarks && batch.revision >= above)
-          yield framer.bookmark(batch.revision)
+        if (batch.changes.length > 0) yield* framer.batch(batch, { above })
+        else if (options.allowWatchBookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)
         if (isLast(batch)) break
       }
       if (source.end?.reason === 'compacted')

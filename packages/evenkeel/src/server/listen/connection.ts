@@ -4,6 +4,7 @@
 import type { Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 import type { HeldBytes } from './held-bytes.ts'
+import type { PendingOutput } from './pending-output.ts'
 
 export interface ServerConnection {
   /** Accepts no more requests; closes when those in flight are answered. */
@@ -20,6 +21,8 @@ export interface ConnectionContext {
   /** The value of the `date` header. */
   readonly date: () => string
   readonly peer: WirePeer
+  /** What waits for slow clients, of all connections. */
+  readonly pending: PendingOutput
   /** What this connection holds unread. */
   readonly held: HeldBytes
 }
@@ -119,6 +122,13 @@ export interface ListenLimits {
    */
   readonly unreadBytesMax: number
   /**
+   * Bytes of responses that wait for clients that do not read, of all connections together. Above it the slowest ones are
+   * disconnected.
+   *
+   * @default 67_108_864
+   */
+  readonly unsentBytesMax: number
+  /**
    * Requests in flight on one HTTP/2 connection; clients open another connection for more.
    *
    * @default 250
@@ -147,6 +157,7 @@ const defaultListenLimits: ListenLimits = {
   unreadBodyBytesMax: 65_536,
   unreadBytesPerConnectionMax: 1_048_576,
   unreadBytesMax: 67_108_864,
+  unsentBytesMax: 67_108_864,
   streamsMax: 250,
   nuisancesMax: 1_000,
 }

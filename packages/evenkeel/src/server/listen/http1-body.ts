@@ -2,8 +2,8 @@
  * HTTP/1.1 bodies: request bodies from socket reads into the body queue, and both directions of chunked coding.
  *
  * The chunked decoder (RFC 9112 section 7) accepts reads that end anywhere. Sizes are plain hexadecimal and lines end
- * in CRLF; extensions and trailers are bounded, checked and dropped. The encoder makes the frame of a shared piece
- * once, because a thousand watchers get the same one. Large pieces are allocated with space for their frame, so nothing
+ * in CRLF; extensions and trailers are bounded, checked and dropped. The encoder makes the frame of a piece once,
+ * whatever its length, because a thousand watchers get the same one. Large pieces are allocated with space for their frame, so nothing
  * is copied.
  *
  * Invariant: bytes after the end of a body are returned untouched, because the next request begins there; bytes before
@@ -188,8 +188,6 @@ export class ChunkedDecoder {
 // The chunked encoder.
 
 const frames = new WeakMap<Uint8Array, Buffer>()
-/** Larger pieces belong to lists and are not shared; caching them would only use memory. */
-const sharedBytesMax = 65_536
 /** Pieces with space for a frame around them, and their buffer. */
 const roomy = new WeakMap<Uint8Array, Buffer>()
 /** Eight digits and a line end. */
@@ -213,7 +211,7 @@ export function chunkOf(piece: Uint8Array): Buffer {
   const whole = roomy.get(piece)
   if (whole) return frameInPlace(piece, whole)
   const frame = frameOf(piece)
-  if (piece.length <= sharedBytesMax) frames.set(piece, frame)
+  frames.set(piece, frame)
   return frame
 }
 

@@ -79,7 +79,7 @@ export class Http1Connection implements ServerConnection {
   constructor(socket: Socket, context: ConnectionContext) {
     this.#socket = socket
     this.#context = context
-    this.#outlet = new OutputStream(socket, context.clock)
+    this.#outlet = new OutputStream(socket, context)
     this.#deadlineMs = this.#inMs(context.limits.headMs)
     socket.on('data', (chunk: Buffer) => {
       this.#onData(chunk)

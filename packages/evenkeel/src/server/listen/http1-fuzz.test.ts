@@ -9,6 +9,7 @@ import { silentLogger, SimulatedClock } from '#base'
 import type { WireRequest } from '#wire'
 import { withDefaultListenLimits } from './connection.ts'
 import { HeldBytes } from './held-bytes.ts'
+import { PendingOutput } from './pending-output.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { echo } from './served.fixture.ts'
 import { turn } from './turns.fixture.ts'
@@ -43,6 +44,7 @@ async function run(pieces: readonly Buffer[]): Promise<Run> {
     date: () => 'now',
     peer: { address: '', encrypted: false },
     held: new HeldBytes(1_000_000),
+    pending: new PendingOutput(1_000_000),
   })
   for (const piece of pieces) {
     socket.push(piece)

@@ -171,7 +171,7 @@ export class Http2Exchange {
     this.#stream = stream
     this.#context = context
     this.#onNuisance = onNuisance
-    this.#outlet = new OutputStream(stream, context.clock)
+    this.#outlet = new OutputStream(stream, context)
     stream.on('error', () => undefined)
     stream.on('close', () => {
       this.#onClose()

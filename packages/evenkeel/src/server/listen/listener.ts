@@ -33,6 +33,7 @@ import {
 import { Http1Connection } from './http1-connection.ts'
 import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 import type { NodeHttp1 } from './node-http1.ts'
+import { PendingOutput } from './pending-output.ts'
 
 /** In PEM. */
 interface ListenTls {
@@ -139,6 +140,7 @@ class Listener implements ListenerHandle {
   readonly #date: () => string
   readonly #acceptedSockets = new Map<string, AcceptedSocket>()
   readonly #limiter: ConnectionLimiter
+  readonly #pending: PendingOutput
   #isClosing = false
   #closing: Promise<void> | undefined
   /** Resolves when the last connection has closed, after `close` was called. */
@@ -149,6 +151,7 @@ class Listener implements ListenerHandle {
     this.#options = options
     this.#sweeper = new Sweeper(options.clock)
     this.#limiter = new ConnectionLimiter(options.limits)
+    this.#pending = new PendingOutput(options.limits.unsentBytesMax)
     this.#date = httpDates(options.clock)
     this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
     this.#server.on('connection', (socket) => {
@@ -249,7 +252,16 @@ class Listener implements ListenerHandle {
       admitted.identify(user)
     }
     const peer = { ...peerOf(socket), onAuthenticated }
-    const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer, held: admitted.held }
+    const context = {
+      transport: this.#transport,
+      limits,
+      clock,
+      log,
+      date: this.#date,
+      peer,
+      held: admitted.held,
+      pending: this.#pending,
+    }
     if (isTls(socket) && socket.alpnProtocol === 'h2') {
       this.#connectHttp2(accepted, socket, context)
       return

@@ -2,27 +2,37 @@ import { Writable } from 'node:stream'
 import { assert, describe, expect, test } from 'vitest'
 import { deferred, SimulatedClock } from '#base'
 import { OutputStream } from './output-stream.ts'
+import { PendingOutput, type StalledOutput } from './pending-output.ts'
 import { turn } from './turns.fixture.ts'
 
 /** A writable that takes nothing until told to. */
-function make(): { outlet: OutputStream; clock: SimulatedClock; stream: Writable; taken: string[]; take: () => void } {
+function make(): {
+  outlet: OutputStream
+  pending: PendingOutput
+  clock: SimulatedClock
+  stream: Writable
+  taken: string[]
+  take: () => void
+} {
   const taken: string[] = []
-  const pending: (() => void)[] = []
+  const waiting: (() => void)[] = []
   const stream = new Writable({
     highWaterMark: 10,
     write: (chunk: Buffer, _encoding, done) => {
       taken.push(chunk.toString())
-      pending.push(done)
+      waiting.push(done)
     },
   })
   const clock = new SimulatedClock()
+  const pending = new PendingOutput(100_000)
   return {
-    outlet: new OutputStream(stream, clock),
+    pending,
+    outlet: new OutputStream(stream, { clock, pending }),
     clock,
     stream,
     taken,
     take: () => {
-      pending.shift()?.()
+      waiting.shift()?.()
     },
   }
 }
@@ -128,3 +138,61 @@ async function* numbers(
     onLeft()
   }
 }
+
+describe('row 20: a long piece', () => {
+  async function* one(piece: Buffer): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(piece)
+  }
+
+  test('is written in bursts, each when the one before has left', async () => {
+    const { outlet, stream, pending, taken, take } = make()
+    const sent = outlet.sendStream(one(Buffer.alloc(200_000, 'x')), (piece) => piece)
+    for (let bursts = 1; bursts <= 4; bursts++) {
+      for (let turns = 0; turns < 5; turns++) await turn()
+      expect(taken).toHaveLength(bursts)
+      expect(stream.writableLength).toBeLessThanOrEqual(65_536)
+      expect(pending.bytes).toBe(stream.writableLength)
+      take()
+    }
+    expect(await sent).toBe(true)
+    expect(taken.join('').length).toBe(200_000)
+    expect(pending.bytes).toBe(0)
+  })
+
+  test('is not asked for again before it has left, so that its memory can be used again', async () => {
+    const { outlet, take } = make()
+    let asked = 0
+    async function* two(): AsyncGenerator<Uint8Array> {
+      for (; asked < 2; asked++) yield await Promise.resolve(Buffer.alloc(65_537, 'x'))
+    }
+    const sent = outlet.sendStream(two(), (piece) => piece)
+    for (let turns = 0; turns < 5; turns++) await turn()
+    take()
+    for (let turns = 0; turns < 5; turns++) await turn()
+    expect(asked).toBe(0)
+    for (let turns = 0; turns < 20; turns++) {
+      take()
+      await turn()
+    }
+    expect(await sent).toBe(true)
+  })
+})
+
+test('row 20: when all stalled clients hold too much, those that read least recently are disconnected', async () => {
+  const pending = new PendingOutput(250)
+  const gone: number[] = []
+  const output = (stalledAtMs: number): StalledOutput => ({
+    stalledAtMs,
+    bytes: 100,
+    disconnect: () => gone.push(stalledAtMs),
+  })
+  const [first, second, third] = [output(0), output(500), output(900)]
+  for (const each of [first, second, third]) pending.add(each)
+  expect([pending.bytes, gone]).toEqual([300, []])
+  pending.remove(second)
+  pending.add(output(1_200))
+  expect([pending.bytes, gone]).toEqual([200, [0]])
+  pending.remove(first)
+  pending.remove(third)
+  expect(pending.bytes).toBe(100)
+})

@@ -2,26 +2,38 @@
  * The output of a connection or an HTTP/2 stream, with backpressure.
  *
  * Invariants: a writer waits while the client does not read, and continues when there is buffer space or the stream has
- * closed. There is one listener each for `drain` and `close`, however much is written.
+ * closed. A long piece is written in bursts, because TLS encrypts all of a write at once: a thousand watchers of one
+ * large event hold a thousand bursts and not a thousand events. There is one listener each for `drain` and `close`, however much is written.
  */
 import type { Writable } from 'node:stream'
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
+import type { PendingOutput, StalledOutput } from './pending-output.ts'
+
+interface OutputStreamOptions {
+  readonly clock: Clock
+  /** Counts what waits for slow clients, of all streams. */
+  readonly pending?: PendingOutput | undefined
+}
 
 /** How much of a body is written before a check of the backpressure. */
 const burstBytes = 262_144
+/** The same for a stream, of which there may be thousands. */
+const streamBurstBytes = 65_536
 
 export class OutputStream {
   readonly #stream: Writable
   readonly #clock: Clock
   #isClosed = false
+  readonly #pending: PendingOutput | undefined
   #waiting: Deferred<boolean> | undefined
-  #stalledAtMs = Number.POSITIVE_INFINITY
+  #stalled: StalledOutput | undefined
   #onClose: (() => void) | undefined
 
-  constructor(stream: Writable, clock: Clock) {
+  constructor(stream: Writable, { clock, pending }: OutputStreamOptions) {
     this.#stream = stream
     this.#clock = clock
+    this.#pending = pending
     stream.on('drain', () => {
       this.#settle(true)
     })
@@ -38,15 +50,15 @@ export class OutputStream {
 
   /** True when a writer has waited for buffer space since before the given time. */
   isStalledSince(atMs: number): boolean {
-    return this.#stalledAtMs <= atMs
+    return this.#stalled !== undefined && this.#stalled.stalledAtMs <= atMs
   }
 
   /** Resolves false when the stream has closed. */
   waitForRoom(): Promise<boolean> {
     if (!this.isOpen) return Promise.resolve(false)
     if (!this.#stream.writableNeedDrain) return Promise.resolve(true)
-    this.#stalledAtMs = this.#clock.monotonic()
     this.#waiting ??= deferred<boolean>()
+    this.#stall()
     return this.#waiting.promise
   }
 
@@ -93,7 +105,8 @@ export class OutputStream {
         if (!this.isOpen) return false
         // An empty chunk would mean the end.
         if (next.value.length === 0) continue
-        if (!this.#stream.write(frame(next.value)) && !(await this.waitForRoom())) return false
+        const sending = this.#sendPiece(frame(next.value))
+        if (!(sending === true || (await sending))) return false
       }
     } finally {
       this.#onClose = undefined
@@ -102,10 +115,45 @@ export class OutputStream {
     }
   }
 
+  #sendPiece(piece: Uint8Array): true | Promise<boolean> {
+    if (piece.length > streamBurstBytes) return this.#sendLong(piece)
+    return this.#stream.write(piece) || this.waitForRoom()
+  }
+
+  /** Resolves when all of it has left: its memory may be used again for the next piece. */
+  async #sendLong(piece: Uint8Array): Promise<boolean> {
+    const last = Math.floor((piece.length - 1) / streamBurstBytes) * streamBurstBytes
+    for (let at = 0; at < last; at += streamBurstBytes) {
+      const hasRoom = this.#stream.write(piece.subarray(at, at + streamBurstBytes))
+      if (!hasRoom && !(await this.waitForRoom())) return false
+    }
+    return new Promise((resolve) => {
+      this.#stream.write(piece.subarray(last), () => {
+        this.#settle(true)
+        resolve(this.isOpen)
+      })
+      this.#stall()
+    })
+  }
+
+  /** From now on the client is waited for. */
+  #stall(): void {
+    if (this.#stalled) return
+    this.#stalled = {
+      stalledAtMs: this.#clock.monotonic(),
+      bytes: this.#stream.writableLength,
+      disconnect: () => {
+        this.#stream.destroy(new Error('the client does not read, and all such clients hold too much'))
+      },
+    }
+    this.#pending?.add(this.#stalled)
+  }
+
   #settle(hasRoom: boolean): void {
     const waiting = this.#waiting
-    this.#waiting = undefined
-    this.#stalledAtMs = Number.POSITIVE_INFINITY
+    const stalled = this.#stalled
+    this.#waiting = this.#stalled = undefined
+    if (stalled) this.#pending?.remove(stalled)
     waiting?.resolve(hasRoom)
   }
 }

@@ -2,7 +2,8 @@
  * Watch events as bytes: one line of JSON each, or one length-prefixed protobuf message.
  *
  * The store gives the same batch to all watchers of a prefix. For watchers of the stored version its frames are
- * encoded once, and the same buffer goes to all of them: this decides the cost of fan-out. The initial objects are
+ * encoded once, and the same buffers go to all of them, with or without a selector: this decides the cost of fan-out. A
+ * batch of large objects is several buffers. The initial objects are
  * written in pieces that fit the cache of a processor; when the reader is done with a piece before it asks for the
  * next, all pieces use the same memory.
  *
@@ -43,21 +44,16 @@ export class WatchEncoder {
       options.choice.format === 'json' && options.choice.shape === undefined && isStorageVersion(options.resource)
   }
 
-  /** The frames of a batch; undefined when no event matches. */
-  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): Uint8Array | undefined {
+  /** The frames of a batch in a few pieces; none when no event matches. */
+  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): readonly Uint8Array[] {
     const { matches, key } = this.#options
+    const shared = sharedFrames.get(batch) ?? { ofObjects: new Map<StoredObject, SharedFrames>() }
+    sharedFrames.set(batch, shared)
     const whole = (batch.changes[0]?.revision ?? 0) > above
-    if (!this.#plain || matches !== undefined || key !== undefined || !whole) {
-      return this.#frames(
-        batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key)),
-      )
-    }
-    let frames = sharedFrames.get(batch)
-    if (frames === undefined) {
-      frames = this.#frames(batch.changes)
-      if (frames) sharedFrames.set(batch, frames)
-    }
-    return frames
+    if (this.#plain && matches === undefined && key === undefined && whole)
+      return (shared.pieces ??= this.#frames(batch.changes, shared))
+    const meant = batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key))
+    return this.#frames(meant, shared)
   }
 
   /** Prepares the conversions of a batch; undefined when there is none to wait for. */
@@ -103,20 +99,22 @@ export class WatchEncoder {
     return this.#encode('ERROR', status)
   }
 
-  #frames(changes: readonly Change[]): Uint8Array | undefined {
+  #frames(changes: readonly Change[], { ofObjects }: BatchFrames): readonly Uint8Array[] {
     const { matches } = this.#options
-    const pieces: Uint8Array[] = []
+    const frames: Uint8Array[] = []
     for (const change of changes) {
       const event = eventOf(change, { matches })
-      if (event) pieces.push(this.#frame(event))
+      if (event) frames.push(this.#frame(event, ofObjects))
     }
-    return joined(pieces)
+    return inPieces(frames)
   }
 
-  #frame({ type, stored }: ObjectChangeEvent): Uint8Array {
-    if (this.#plain && isCurrent(stored, this.#options.resource))
-      return Buffer.concat([opening[type], stored.bytes, closing])
-    return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
+  #frame({ type, stored }: ObjectChangeEvent, ofObjects?: BatchFrames['ofObjects']): Uint8Array {
+    if (!this.#plain || !isCurrent(stored, this.#options.resource))
+      return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
+    const shared = ofObjects?.get(stored) ?? {}
+    ofObjects?.set(stored, shared)
+    return (shared[type] ??= Buffer.concat([opening[type], stored.bytes, closing]))
   }
 
   #shape(object: UnstructuredObject): JsonObject {
@@ -149,7 +147,16 @@ export class WatchEncoder {
   }
 }
 
-const sharedFrames = new WeakMap<WatchBatch, Uint8Array>()
+type SharedFrames = Partial<Record<EventType, Uint8Array>>
+
+/** The frames of a batch that all its watchers share. */
+interface BatchFrames {
+  /** Those of watchers without a selector. */
+  pieces?: readonly Uint8Array[]
+  readonly ofObjects: Map<StoredObject, SharedFrames>
+}
+
+const sharedFrames = new WeakMap<WatchBatch, BatchFrames>()
 
 const opening: Readonly<Record<EventType, Uint8Array>> = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),
@@ -184,6 +191,30 @@ function writeShort(items: readonly StoredObject[], frames: Buffer): number {
     at += closing.length
   }
   return at
+}
+
+/** A larger frame is a piece of its own: joining it would copy it for each watcher. */
+const joinedBytesMax = 16_384
+
+/** Small frames are joined with their neighbours. */
+function inPieces(frames: readonly Uint8Array[]): readonly Uint8Array[] {
+  if (frames.length <= 1) return frames
+  const pieces: Uint8Array[] = []
+  let small: Uint8Array[] = []
+  const flush = (): void => {
+    const piece = joined(small)
+    if (piece) pieces.push(piece)
+    small = []
+  }
+  for (const frame of frames) {
+    if (frame.length <= joinedBytesMax) small.push(frame)
+    else {
+      flush()
+      pieces.push(frame)
+    }
+  }
+  flush()
+  return pieces
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
