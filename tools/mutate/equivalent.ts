@@ -35,6 +35,12 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'api/apply/track-update.ts',
+    original: 'index < read.length',
+    mutated: 'index <= read.length',
+    because: 'Beyond the end there is no entry, and its missing identity equals none.',
+  },
+  {
+    file: 'api/apply/track-update.ts',
     original: 'updaters.length <= updatersMax',
     mutated: 'updaters.length < updatersMax',
     because: 'With exactly as many entries as allowed there is no excess, and nothing is merged.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
-import { compare, compareComplete, type Comparison } from './compare.ts'
+import { compare, compareComplete, compareUnmanaged, type Comparison } from './compare.ts'
 import { fieldTypeOf } from './field-type.ts'
 import { merge } from './merge.ts'
 import { gardenSchema, shownPaths } from './schemas.fixture.ts'
@@ -276,6 +276,13 @@ describe('compareComplete', () => {
     assert.deepEqual(shown(compareComplete({ spec: {} }, {}, struct)), [])
     assert.deepEqual(shown(compareComplete({ spec: { size: 1 } }, {}, struct)), ['-.spec.size'])
   })
+})
+
+test('compareUnmanaged leaves the managed fields of the metadata out, and nothing else of that name or place', () => {
+  const managed = (manager: string): JsonObject => ({ managedFields: [{ manager }] })
+  const left = { metadata: { ...managed('a'), labels: { x: '1' } }, notes: { managedFields: 'a' } }
+  const right = { metadata: { ...managed('b'), labels: { x: '2' } }, notes: { managedFields: 'b' } }
+  assert.deepEqual(shown(compareUnmanaged(left, right, type)), ['~.metadata.labels.x', '~.notes.managedFields'])
 })
 
 const word = fc.constantFrom('a', 'b', 'c')

@@ -145,6 +145,14 @@ describe('hasShape', () => {
     assert.equal(objectShapeOf({ nowhere: 1 }, type), undefined)
   })
 
+  test('a list with other items or of another length does not have it', () => {
+    const bees = (...names: string[]): JsonObject => ({ bees: names })
+    const shape = objectShapeOf(bees('a', 'b'), type) ?? null
+    assert.equal(hasShape(bees('a', 'b'), shape, type), true)
+    assert.equal(hasShape(bees('a'), shape, type), false)
+    assert.equal(hasShape(bees('a', 'c'), shape, type), false)
+  })
+
   test('__proto__ is a name like any other', () => {
     const odd = JSON.parse('{"notes":{"__proto__":"x"}}') as JsonObject
     const shape = objectShapeOf(odd, type) ?? null
