@@ -5,8 +5,8 @@ import { answerHealth } from './non-resource-paths.ts'
 const well = { name: 'ping', failure: () => undefined }
 const ill = { name: 'store', failure: () => 'the disk /secret is gone' }
 const late = { name: 'late', readyOnly: true, failure: () => 'not yet' }
-const ask = (path: string, query = '', checks = [well, ill]): unknown => {
-  const answer = answerHealth(path, new Query(query), checks)
+const ask = async (path: string, query = '', checks = [well, ill]): Promise<unknown> => {
+  const answer = await answerHealth(path, new Query(query), checks)
   return answer && [answer.status, Buffer.from(answer.body as Uint8Array).toString()]
 }
 
@@ -28,6 +28,6 @@ test.each([
   ['/readyz/nope', '', [well], undefined],
   ['/readyz/ping/more', '', [well], undefined],
   ['/health', '', [well], undefined],
-])('answerHealth of %s?%s', (...[path, query, checks, expected]) => {
-  expect(ask(path, query, checks as never)).toEqual(expected)
+])('answerHealth of %s?%s', async (...[path, query, checks, expected]) => {
+  expect(await ask(path, query, checks as never)).toEqual(expected)
 })

@@ -47,7 +47,7 @@ export function makeNonResourceHandler({
     } = context
     if (method !== 'GET' && method !== 'HEAD')
       return isKnownPath(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
-    const health = answerHealth(path, query, checks)
+    const health = await answerHealth(path, query, checks)
     if (health) return health
     if (path === '/version' || path === '/version/')
       return replyDocument(context, versionDocument(), { choice: { format: 'json', pretty: true } })
@@ -208,7 +208,7 @@ function plainText(status: number, text: string): WireResponse {
 export interface HealthCheck {
   readonly name: string
   /** Undefined when the check passes. */
-  failure(): string | undefined
+  failure(): string | undefined | Promise<string | undefined>
   /** Affects readiness only: a restart of the process would not help. */
   readonly readyOnly?: boolean
 }
@@ -216,7 +216,11 @@ export interface HealthCheck {
 const healthPaths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 
 /** The response to a health path; undefined for other paths and unknown checks. */
-export function answerHealth(path: string, query: Query, checks: readonly HealthCheck[]): WireResponse | undefined {
+export async function answerHealth(
+  path: string,
+  query: Query,
+  checks: readonly HealthCheck[],
+): Promise<WireResponse | undefined> {
   const match = healthPaths.exec(path)
   if (match === null) return undefined
   const [, kind = '', single] = match
@@ -225,7 +229,7 @@ export function answerHealth(path: string, query: Query, checks: readonly Health
     const check = all.find(({ name }) => name === single)
     return (
       check &&
-      (check.failure() === undefined
+      ((await check.failure()) === undefined
         ? healthText(200, 'ok')
         : healthText(500, `internal server error: ${single} check failed\n`))
     )
@@ -233,13 +237,15 @@ export function answerHealth(path: string, query: Query, checks: readonly Health
   return answerAll(kind, query, all)
 }
 
-function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): WireResponse {
+async function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): Promise<WireResponse> {
   const excluded = query.getAll('exclude')
-  const lines = all.map(({ name, failure }) => {
-    if (excluded.includes(name)) return { ok: true, line: `[+]${name} excluded: ok` }
-    const ok = failure() === undefined
-    return { ok, line: ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld` }
-  })
+  const lines = await Promise.all(
+    all.map(async ({ name, failure }) => {
+      if (excluded.includes(name)) return { ok: true, line: `[+]${name} excluded: ok` }
+      const ok = (await failure()) === undefined
+      return { ok, line: ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld` }
+    }),
+  )
   const unknown = excluded.filter((name) => !all.some((check) => check.name === name))
   const warnings =
     unknown.length > 0

@@ -47,6 +47,7 @@ import { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
 import type { Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'
 import { startCompaction, Storage } from './storage/storage.ts'
+import { StoreProbe } from './storage/store-probe.ts'
 
 /** Starts a server. It is ready when this resolves. */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
@@ -270,11 +271,12 @@ function makeListener(
   return options && identity && new ServerListener({ options, identity, authentication, clock, log })
 }
 
-function healthChecks({ store, stopping }: ServerBase): HealthCheck[] {
+function healthChecks({ store, clock, stopping }: ServerBase): HealthCheck[] {
+  const probe = new StoreProbe(store, clock)
   return [
     { name: 'ping', failure: () => undefined },
     { name: 'store', failure: () => (store.failure()?.state === 'failed' ? store.failure()?.message : undefined) },
-    { name: 'storage-readiness', readyOnly: true, failure: () => store.failure()?.message },
+    { name: 'storage-readiness', readyOnly: true, failure: () => probe.failure() },
     { name: 'shutdown', readyOnly: true, failure: () => (stopping.aborted ? 'the server is stopping' : undefined) },
   ]
 }

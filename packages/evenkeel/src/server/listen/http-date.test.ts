@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { httpDates } from './listener.ts'
+import { httpDates } from './http-date.ts'
 
 test('httpDates writes the time of the clock, a new text only when the second changes', async () => {
   const clock = new SimulatedClock({ startMs: 784_111_777_000 })

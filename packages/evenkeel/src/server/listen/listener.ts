@@ -12,7 +12,6 @@ import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createTcpServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import { formatTime } from '#api'
 import {
   deferred,
   onAbort,
@@ -30,6 +29,7 @@ import {
   type ListenLimits,
   type ServerConnection,
 } from './connection.ts'
+import { httpDates } from './http-date.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 import type { NodeHttp1 } from './node-http1.ts'
@@ -371,32 +371,4 @@ class Sweeper {
       if (this.#swept.size > 0) this.#arm()
     })
   }
-}
-
-// The `date` header, formatted once a second.
-
-const weekdays = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed']
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** The time of the clock in the format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-export function httpDates(clock: Clock): () => string {
-  let second = Number.NaN
-  let text = ''
-  return () => {
-    const now = Math.floor(clock.now() / 1000)
-    if (now !== second) {
-      second = now
-      text = formatHttpDate(now)
-    }
-    return text
-  }
-}
-
-function formatHttpDate(epochSeconds: number): string {
-  const [date = '', time = ''] = formatTime(epochSeconds * 1000)
-    .slice(0, -1)
-    .split('T')
-  const [year = '', month = '', day = ''] = date.split('-')
-  const weekday = weekdays[((Math.floor(epochSeconds / 86_400) % 7) + 7) % 7] ?? ''
-  return `${weekday}, ${day} ${months[Number(month) - 1] ?? ''} ${year} ${time} GMT`
 }
