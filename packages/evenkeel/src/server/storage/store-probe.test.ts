@@ -28,7 +28,7 @@ test('a store that stops answering is not ready after two seconds, and ready aga
 test('questions that arrive together share one answer, which holds for half a second', async () => {
   const head = deferred<number>()
   const { probe, clock, asked } = make(() => head.promise)
-  const together = Promise.all(Array.from({ length: 100 }, () => probe.failure()))
+  const together = Promise.all(Array.from({ length: 100 }, async () => probe.failure()))
   head.resolve(1)
   expect(new Set(await together)).toEqual(new Set([undefined]))
   await probe.failure()
