@@ -77,6 +77,11 @@ function ofSystem(error: NodeJS.ErrnoException & { readonly port?: number }): Fa
       cause: error,
       hint: 'stop the program that uses it, or choose another port with --port',
     })
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new Failure('busy', 'too many open files', {
+      cause: error,
+      hint: 'raise the limit, for instance with ulimit -n 1024',
+    })
   if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES' || code === 'EROFS' || code === 'ENOSPC')
     return new Failure('bad-file', path === '' ? oneLine(message) : `${path}: ${oneLine(message)}`, { cause: error })
   if (error.name === 'StoreError' || error.name === 'IdentityError')
@@ -99,5 +104,5 @@ export const failureCodes = {
   'unknown-kind': 'the server does not serve this kind',
   refused: 'the server refused the request',
   'bad-file': 'a file cannot be read or parsed',
-  busy: 'a port or a data folder is in use',
+  busy: 'a port or a data folder is in use, or there are too many open files',
 } as const
