@@ -13,9 +13,24 @@ export {
   type MediaShape,
 } from './media.ts'
 export { formatResourcePath, parseResourcePath, Query, type ResourcePath } from './path.ts'
-export { type Transport, type WireHeaders, type WirePeer, type WireRequest, type WireResponse } from './transport.ts'
+export {
+  type Transport,
+  type WireHeaders,
+  type WirePeer,
+  type WireRequest,
+  type WireResponse,
+  type WireUpgrade,
+} from './transport.ts'
 export { decodeProtobuf, encodeProtobuf, knowsProtobuf, encodeWatchFrame } from './protobuf/envelope.ts'
 export { readJson } from './json.ts'
+export {
+  isWebSocketRequest,
+  webSocketClosing,
+  webSocketFields,
+  webSocketMessage,
+  WebSocketReader,
+  webSocketToken,
+} from './websocket.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'
 export {

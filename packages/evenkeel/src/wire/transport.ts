@@ -47,6 +47,20 @@ export interface WireResponse {
   readonly headers: WireHeaders
   /** The chunks of an array are written one after the other, without concatenation. */
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
+  /** With status 101: the connection speaks another protocol from now on. */
+  readonly upgrade?: WireUpgrade
+}
+
+/** The protocol of a connection after its upgrade. */
+export interface WireUpgrade {
+  /** The value of the `upgrade` header: `websocket`. */
+  readonly protocol: string
+  /** The bytes to send for a piece of the body. */
+  encode(piece: Uint8Array): Uint8Array
+  /** Takes bytes of the client. */
+  receive(bytes: Uint8Array): { readonly reply?: Uint8Array; readonly isOver?: boolean }
+  /** The last bytes that are sent. */
+  readonly closing: Uint8Array
 }
 
 export type Transport = (request: WireRequest) => Promise<WireResponse>

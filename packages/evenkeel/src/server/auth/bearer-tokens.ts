@@ -7,6 +7,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '#base'
+import { webSocketToken } from '#wire'
 import type { Authenticator, User } from '../request-context.ts'
 import { withAuthenticatedGroup } from './user.ts'
 
@@ -25,10 +26,10 @@ export class BearerTokenAuthenticator {
     return this.#ask({ token, digest: digestOf(token), audiences }, { next: 0, errors: [] })
   }
 
-  /** Authenticates requests by the token in the `authorization` header. */
+  /** Authenticates requests by the token in the `authorization` header, or in a subprotocol of a WebSocket. */
   get authenticator(): Authenticator {
     return ({ request: { headers } }) => {
-      const token = bearerOf(headers['authorization'])
+      const token = bearerOf(headers['authorization']) || webSocketToken(headers)
       if (token === '') return undefined
       const asked = this.review(token)
       return asked instanceof Promise ? asked.then(userOf) : userOf(asked)

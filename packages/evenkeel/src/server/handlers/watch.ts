@@ -14,6 +14,7 @@ import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { headersOf, negotiateResponse } from '../response.ts'
 import type { Storage } from '../storage/storage.ts'
 import { initialFrames, WatchEncoder } from '../watch/frames.ts'
+import { withWebSocket } from '../watch/websocket-watch.ts'
 import { readListOptions, type ListOptions } from './list-options.ts'
 import type { ListHandler } from './list.ts'
 
@@ -87,11 +88,9 @@ export class WatchHandler {
     const framer = new WatchEncoder({ resource, choice, query: context.query, matches, key, clock: this.#clock })
     const leave = this.#countWatch(context)
     try {
-      return {
-        status: 200,
-        headers: headersOf(context, choice.format, { stream: true }),
-        body: await this.#begin({ context, target, options, selection, framer, leave }),
-      }
+      const headers = headersOf(context, choice.format, { stream: true })
+      const body = await this.#begin({ context, target, options, selection, framer, leave })
+      return withWebSocket({ status: 200, headers, body }, context.request, choice.format)
     } catch (error) {
       leave()
       throw error

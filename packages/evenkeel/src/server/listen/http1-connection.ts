@@ -2,7 +2,8 @@
  * One HTTP/1.1 connection: requests in sequence, responses in the same order.
  *
  *   idle ──▶ head ──▶ serving ──▶ draining ──▶ idle
- *                        └────────────▶ closing ──▶ closed
+ *                        ├────────────▶ closing ──▶ closed
+ *                        └──▶ upgraded ────▲
  *
  * Invariants: one request is served at a time; later ones wait in a bounded buffer and then in the client's. A small
  * response is one write. A body that came with its head is passed on as it is. Otherwise the handler runs first and the
@@ -10,13 +11,13 @@
  * start of the next request is unknown. When the socket closes, the request's signal aborts and the loop over its
  * response ends.
  *
- * `Upgrade` is ignored, as the RFC allows: the request is answered as if it had no such header. WebSockets would branch
- * off in `#serve`.
+ * A response with status 101 upgrades the connection: from then on it speaks the protocol of the response, and no HTTP.
+ * The handler decides that; an `Upgrade` header that it does not know is ignored, as the RFC allows.
  */
 import type { Socket } from 'node:net'
 import { badRequest } from '#api'
 import { ByteBuffer } from '#base'
-import type { WireResponse } from '#wire'
+import type { WireResponse, WireUpgrade } from '#wire'
 import { BodyPace } from './body-pace.ts'
 import { BodyQueue } from './body-queue.ts'
 import { lingerBytesMax, lingerMs, type ConnectionContext, type ServerConnection } from './connection.ts'
@@ -46,7 +47,7 @@ import {
 } from './http1-head.ts'
 import { OutputStream } from './output-stream.ts'
 
-type ConnectionPhase = 'idle' | 'head' | 'serving' | 'draining' | 'closing' | 'closed'
+type ConnectionPhase = 'idle' | 'head' | 'serving' | 'upgraded' | 'draining' | 'closing' | 'closed'
 
 /** The buffer for pipelined requests. */
 const pipelinedBytesMax = 65_536
@@ -70,6 +71,7 @@ export class Http1Connection implements ServerConnection {
   #scanned = 0
   #intake: BodyReader | undefined
   #pace: BodyPace | undefined
+  #upgrade: WireUpgrade | undefined
   #life: RequestLifetime | undefined
   #isAnswering = false
   #isLast = false
@@ -118,6 +120,10 @@ export class Http1Connection implements ServerConnection {
     if (this.#phase === 'closing') {
       this.#dropped += chunk.length
       if (this.#dropped > lingerBytesMax) this.#socket.destroy()
+      return
+    }
+    if (this.#upgrade) {
+      this.#receive(this.#upgrade, chunk)
       return
     }
     this.#input.append(this.#intake ? this.#feed(this.#intake, chunk) : chunk)
@@ -244,8 +250,9 @@ export class Http1Connection implements ServerConnection {
   async #send(head: RequestHead, response: WireResponse): Promise<boolean> {
     this.#isAnswering = true
     this.#isLast = !head.isKeepAlive || this.#isRetired || !this.#canDrain(head)
-    const { body, status } = response
+    const { body, status, upgrade } = response
     if (!isStreamed(body)) return this.#sendFixed(head, response, body)
+    if (upgrade) return this.#sendUpgraded(response, body, upgrade)
     if (isBodiless(head.method, status)) {
       release(body)
       this.#socket.write(this.#formatHead(head, response, 'none'), 'latin1')
@@ -256,6 +263,32 @@ export class Http1Connection implements ServerConnection {
     if (!(await this.#outlet.sendStream(body, head.isHttp10 ? (piece) => piece : chunkOf))) return false
     if (!head.isHttp10) this.#socket.write(lastChunk)
     return true
+  }
+
+  /** Speaks another protocol until the body ends or the client closes the connection. */
+  async #sendUpgraded(response: WireResponse, body: AsyncIterable<Uint8Array>, upgrade: WireUpgrade): Promise<boolean> {
+    this.#isLast = true
+    this.#phase = 'upgraded'
+    const head = { end: 'none', connection: 'Upgrade', date: this.#context.date() } as const
+    this.#socket.write(formatResponseHead(response, head), 'latin1')
+    this.#upgrade = upgrade
+    const early = this.#input.take()
+    this.#count()
+    if (early.length > 0) this.#receive(upgrade, early)
+    if (this.#socket.isPaused()) this.#socket.resume()
+    if (!(await this.#outlet.sendStream(body, (piece) => upgrade.encode(piece)))) return false
+    this.#socket.write(upgrade.closing)
+    return true
+  }
+
+  #receive(upgrade: WireUpgrade, chunk: Uint8Array): void {
+    const { reply, isOver = false } = upgrade.receive(chunk)
+    // Whoever sends pings and does not read the answers is not answered.
+    if (reply && this.#socket.writableLength < pipelinedBytesMax) this.#socket.write(reply)
+    if (!isOver) return
+    this.#socket.write(upgrade.closing)
+    this.#life?.end()
+    this.#close()
   }
 
   #sendFixed(head: RequestHead, response: WireResponse, body: FixedBody | undefined): boolean | Promise<boolean> {
@@ -335,6 +368,7 @@ export class Http1Connection implements ServerConnection {
   #close(): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return
     this.#phase = 'closing'
+    this.#upgrade = undefined
     this.#forgetInput()
     this.#intake?.queue.discard()
     this.#deadlineMs = this.#inMs(this.#context.limits.writeStallMs)

@@ -222,17 +222,18 @@ interface ResponseHeadOptions {
   readonly end: BodyEnd
   readonly date: string
   /** The `connection` header; absent when the default of the version applies. */
-  readonly connection: 'close' | 'keep-alive' | undefined
+  readonly connection: 'close' | 'keep-alive' | 'Upgrade' | undefined
 }
 
 export function formatResponseHead(response: WireResponse, { end, date, connection }: ResponseHeadOptions): string {
   const { status } = response
-  if (!(Number.isInteger(status) && status >= 200 && status <= 599))
+  if (!(Number.isInteger(status) && ((status >= 200 && status <= 599) || (status === 101 && response.upgrade))))
     throw new RangeError(`a response has a status from 200 to 599, got ${status}`)
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
   for (const [name, value] of fieldsToSend(response)) text += `${name}: ${value}\r\n`
   if (response.headers['date'] === undefined) text += `date: ${date}\r\n`
   if (connection !== undefined) text += `connection: ${connection}\r\n`
+  if (response.upgrade) text += `upgrade: ${response.upgrade.protocol}\r\n`
   if (typeof end === 'object') text += `content-length: ${end.bytes}\r\n`
   else if (end === 'chunked') text += 'transfer-encoding: chunked\r\n'
   return `${text}\r\n`

@@ -216,6 +216,12 @@ class NodeHttp1Connection implements ServerConnection {
   }
 
   async #send(response: ServerResponse, head: RequestHead, answer: WireResponse): Promise<void> {
+    // Clients that get no WebSocket use plain HTTP instead.
+    if (answer.upgrade) {
+      release(answer.body)
+      await this.#send(response, { ...head, isKeepAlive: false }, { status: 200, headers: {}, body: Buffer.alloc(0) })
+      return
+    }
     const { body, status } = answer
     const isWithout = isBodiless(head.method, status)
     const pieces = isStreamed(body) ? undefined : piecesOf(body)
