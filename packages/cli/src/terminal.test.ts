@@ -89,7 +89,7 @@ describe('ProgressLine', () => {
   })
 })
 
-describe('text that changes the direction of writing or forges lines', () => {
+describe('row 7: text that changes the direction of writing or forges lines', () => {
   test('no bidi control, line or paragraph separator reaches the terminal', () => {
     const bidi = ['\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069']
     for (const each of bidi) {

@@ -278,3 +278,22 @@ describe('row 24: paths of printer columns are read, never run', () => {
     return expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 })
+
+describe('row 8: no path of a request reaches a file', () => {
+  test.each([
+    '/etc/passwd',
+    '/../../../../etc/passwd',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/api/v1/namespaces/default/pods/../../../../../../etc/passwd',
+    '/api/v1/namespaces/default/pods/x/log?path=/etc/passwd',
+    '/openapi/v3/../../package.json',
+    '/static/index.html',
+    '/file:///etc/passwd',
+    '/@fs/etc/passwd?raw',
+    '/api/v1/namespaces/%00/configmaps/%2fetc%2fpasswd',
+  ])('%s', async (path) => {
+    const { status, text } = await tested.ask('GET', path)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(text).not.toMatch(/root:|"name": "evenkeel/)
+  })
+})

@@ -11,6 +11,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
+test('row 3: a kubeconfig and a new folder for it are for their owner only, whatever the umask', async () => {
+  const before = process.umask(0)
+  try {
+    await writeKubeconfig(join(folder, 'new', 'config'), { server: 'https://a', token: 't' })
+  } finally {
+    process.umask(before)
+  }
+  expect((await stat(join(folder, 'new'))).mode & 0o777).toBe(0o700)
+  expect((await stat(join(folder, 'new', 'config'))).mode & 0o777).toBe(0o600)
+})
+
 test('writeKubeconfig writes one context for its owner only', async () => {
   const path = join(folder, 'new', 'config')
   await writeKubeconfig(path, { server: 'https://127.0.0.1:6443', caPem: 'PEM\n', token: 'secret' })

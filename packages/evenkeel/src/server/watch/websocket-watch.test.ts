@@ -110,7 +110,7 @@ describe('a watch over a WebSocket', () => {
     expect(client.messages.at(-1)?.[0]).toBe(8)
   })
 
-  test('is refused without credentials, from a foreign page, and without rights, as any watch', async () => {
+  test('row 6: is refused without credentials, from a foreign page, and without rights, as any watch', async () => {
     const { port, token } = await serve()
     const ask = async (authorization: string): Promise<string> => {
       const client = new SocketClient(port, watchText('', authorization))
