@@ -36,6 +36,8 @@ interface AttemptsOptions {
   readonly lookupBackoff: Backoff
   /** Enqueues the work of a graph change. */
   readonly enqueue: (work: Work) => void
+  /** An owner exists, but no watch has reported it: its kind may be new. */
+  readonly onUnwatched: (identity: Identity) => void
 }
 
 /** How many dependents are patched at the same time. */
@@ -46,12 +48,14 @@ export class Attempts {
   readonly #operations: Operations
   readonly #lookupBackoff: Backoff
   readonly #enqueue: (work: Work) => void
+  readonly #onUnwatched: (identity: Identity) => void
 
-  constructor({ graph, operations, lookupBackoff, enqueue }: AttemptsOptions) {
+  constructor({ graph, operations, lookupBackoff, enqueue, onUnwatched }: AttemptsOptions) {
     this.#graph = graph
     this.#operations = operations
     this.#lookupBackoff = lookupBackoff
     this.#enqueue = enqueue
+    this.#onUnwatched = onUnwatched
   }
 
   /** Deletes an object without owners, completes its foreground deletion, or looks up a virtual owner. */
@@ -91,9 +95,9 @@ export class Attempts {
       return undefined
     }
     // Its watch may be late or missing, or the owner may be gone again without an event.
-    return this.#graph.get(identity.uid)?.isVirtual
-      ? { kind: 'after', afterMs: this.#lookupBackoff.next(identity.uid) }
-      : undefined
+    if (this.#graph.get(identity.uid)?.isVirtual !== true) return undefined
+    this.#onUnwatched(identity)
+    return { kind: 'after', afterMs: this.#lookupBackoff.next(identity.uid) }
   }
 
   /** Completes a foreground deletion. */

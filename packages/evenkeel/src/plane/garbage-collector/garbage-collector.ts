@@ -13,7 +13,7 @@
  * @example
  * new Manager({ ..., runnables: [garbageCollector({ clock, random, log })] })
  */
-import type { TypeMeta } from '#api'
+import type { KubeObject, TypeMeta } from '#api'
 import {
   deferred,
   onAbort,
@@ -213,6 +213,9 @@ export class CollectorRun {
       enqueue: (work) => {
         this.#enqueue(work)
       },
+      onUnwatched: (identity) => {
+        if (!this.#discovery.has(identity)) this.#discovery.hurry()
+      },
     })
     const options = {
       signal,
@@ -276,7 +279,12 @@ export class CollectorRun {
     if (oldUid !== uid) this.#remove(oldUid)
     if (type === 'delete') this.#remove(uid)
     else this.#enqueue(this.#graph.observe(identityOf(object), factsOf(object.metadata)))
-    if (!event.isInitial && discoveryKinds.has(object.kind)) this.#discovery.hurry()
+    if (discoveryKinds.has(object.kind) && (!event.isInitial || this.#isUndiscovered(object))) this.#discovery.hurry()
+  }
+
+  /** Whether a CRD of the first list is newer than the first discovery: it was defined while the collector started. */
+  #isUndiscovered({ kind, metadata: { name = '' } }: KubeObject): boolean {
+    return kind === 'CustomResourceDefinition' && !this.#discovery.hasResource(name)
   }
 
   #remove(uid: string): void {

@@ -115,3 +115,41 @@ test('a kind that goes and comes back is followed again, and what was left of it
   await garden.remove(owner)
   await garden.untilGone(child)
 })
+
+test('a kind that is defined while the collector starts is watched soon, not after a period', async () => {
+  garden = await Garden.start({ isCollecting: false })
+  const type = { apiVersion: 'brief.dev/v1', kind: 'Brief' }
+  let isDefined = false
+  // Between the first discovery and the first list of definitions.
+  garden.between = async (request, next) => {
+    if (!isDefined && request.target.includes('/customresourcedefinitions')) {
+      isDefined = true
+      await garden.client.create(definitionOf('brief.dev', 'Brief'))
+    }
+    return next(request)
+  }
+  await garden.collect()
+  await garden.settle(2000)
+  const owner = await garden.plant('owner', { kind: type })
+  const child = await garden.plant('child', { owners: [owner] })
+  await garden.settle(13_000)
+  await garden.remove(owner)
+  await garden.until(() => garden.isGone(child), { steps: 20 })
+})
+
+test('an owner of a kind that discovery has missed makes discovery run again', async () => {
+  garden = await Garden.start({ isCollecting: false })
+  const type = { apiVersion: 'brief.dev/v1', kind: 'Brief' }
+  // No event tells of definitions: their watch is broken.
+  const gate = new Gate('customresourcedefinitions')
+  await garden.collect()
+  gate.break()
+  await garden.settle(500)
+  await garden.client.create(definitionOf('brief.dev', 'Brief'))
+  const owner = await garden.plant('owner', { kind: type })
+  const child = await garden.plant('child', { owners: [owner] })
+  await garden.settle(3000)
+  await garden.remove(owner)
+  await garden.until(() => garden.isGone(child), { steps: 50 })
+  gate.open()
+})

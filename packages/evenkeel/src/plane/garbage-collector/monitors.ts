@@ -134,6 +134,8 @@ interface DiscoveryOptions {
 export class Discovery {
   readonly #options: DiscoveryOptions
   #served: ReadonlySet<string> = new Set()
+  /** As CRDs are named: `leaves.garden.dev`. */
+  #resources: ReadonlySet<string> = new Set()
   #isRepeated = true
   #delays: number[] = []
   #waiting = new AbortController()
@@ -150,6 +152,11 @@ export class Discovery {
   /** Whether the last discovery had the kind. */
   has({ apiVersion, kind }: TypeMeta): boolean {
     return this.#served.has(`${apiVersion} ${kind}`)
+  }
+
+  /** Whether the last discovery had the resource of a CRD. */
+  hasResource(name: string): boolean {
+    return this.#resources.has(name)
   }
 
   /** Resources may have changed: runs discovery soon. */
@@ -187,6 +194,7 @@ export class Discovery {
   }
 
   async #report(resources: readonly DiscoveredResource[]): Promise<void> {
+    this.#resources = new Set(resources.map(({ plural, group }) => `${plural}.${group}`))
     const served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))
     const isSame = served.size === this.#served.size && [...served].every((kind) => this.#served.has(kind))
     if (isSame && (this.#isRepeated || !this.#isPeriodic)) return
