@@ -13,7 +13,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { assert, SystemClock, SystemRandom } from '#base'
-import { ensureIdentity, makeIdentity, writeKubeconfig } from '#server'
+import { ensureIdentity, issueClient, makeIdentity, writeKubeconfig, type Identity } from '#server'
 import { checkFolderAccess, openFileStore, openMemoryStore, type Store } from '#store'
 import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
 
@@ -74,7 +74,7 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
   await checkFolderAccess(folder)
   const store = memory ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
   try {
-    const plane = await startOn(store, folder, options)
+    const { plane, identity } = await startOn(store, folder, options)
     const kubeconfig = join(folder, 'kubeconfig')
     const stop = async (): Promise<void> => {
       await plane.stop()
@@ -84,7 +84,8 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
       const { address } = plane
       assert(address, 'the plane listens')
       const { url, token, caPem } = address
-      await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
+      const client = administratorOf(identity, options)
+      await writeKubeconfig(kubeconfig, { server: url, token, client, ...(caPem !== undefined && { caPem }) })
       return { plane, url, folder, kubeconfig, isDurable: !memory, stop }
     } catch (error) {
       await plane.stop()
@@ -100,19 +101,37 @@ async function startOn(
   store: Store,
   folder: string,
   { port = 0, audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
-): Promise<Plane> {
+): Promise<{ plane: Plane; identity: Identity }> {
   const { clock = new SystemClock(), random = new SystemRandom() } = passedOn
   // Keys in a temporary folder are not needed later, so they are never written to a disk.
   const identity =
     given === undefined
       ? makeIdentity({ clock, random })
       : await ensureIdentity(join(folder, 'identity'), { clock, random })
-  return startPlane({
+  const plane = await startPlane({
     ...passedOn,
     clock,
     random,
     store,
     listen: { port, identity },
     ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
+  })
+  return { plane, identity }
+}
+
+/** As long as the token, which does not expire: a client that shows both must not be refused for one of them. */
+const certificateMs = 10 * 365 * 86_400_000
+
+/** A client certificate of the same user as the token, for clients that know no tokens. */
+function administratorOf(
+  identity: Identity,
+  { clock = new SystemClock(), random = new SystemRandom() }: DataPlaneOptions,
+): ReturnType<typeof issueClient> {
+  return issueClient(identity, {
+    user: 'evenkeel-admin',
+    groups: ['system:masters'],
+    validMs: certificateMs,
+    clock,
+    random,
   })
 }

@@ -40,7 +40,7 @@ test('writeKubeconfig writes one context for its owner only', async () => {
       },
     ],
     users: [{ name: 'evenkeel', user: { token: 'secret' } }],
-    contexts: [{ name: 'evenkeel', context: { cluster: 'evenkeel', user: 'evenkeel' } }],
+    contexts: [{ name: 'evenkeel', context: { cluster: 'evenkeel', user: 'evenkeel', namespace: 'default' } }],
   })
 })
 

@@ -13,7 +13,7 @@ export interface Kubeconfig {
   readonly caPem?: string
   /** The credentials of the user: a bearer token, */
   readonly token?: string
-  /** or a client certificate, as {@link issueClient} makes one. */
+  /** or a client certificate, as {@link issueClient} makes one, or both. */
   readonly client?: CertificateKeyPair
   /**
    * The name of the cluster, user and context.
@@ -21,6 +21,12 @@ export interface Kubeconfig {
    * @default 'evenkeel'
    */
   readonly name?: string
+  /**
+   * The namespace of the context.
+   *
+   * @default 'default'
+   */
+  readonly namespace?: string
 }
 
 /** Writes the file readable for its owner only, and replaces an existing one. It holds credentials. */
@@ -29,7 +35,14 @@ export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Pro
   await writeSecretFile(path, formatKubeconfig(kubeconfig))
 }
 
-function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: Kubeconfig): string {
+function formatKubeconfig({
+  server,
+  caPem,
+  token,
+  client,
+  name = 'evenkeel',
+  namespace = 'default',
+}: Kubeconfig): string {
   // JSON is valid YAML, with all necessary quotes.
   const quoted = JSON.stringify(name)
   const trust = caPem === undefined ? [] : [`    certificate-authority-data: ${base64(caPem)}`]
@@ -62,6 +75,7 @@ function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: K
     '  context:',
     `    cluster: ${quoted}`,
     `    user: ${quoted}`,
+    `    namespace: ${JSON.stringify(namespace)}`,
     '',
   ].join('\n')
 }
