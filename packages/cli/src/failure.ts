@@ -84,6 +84,9 @@ function ofSystem(error: NodeJS.ErrnoException & { readonly port?: number }): Fa
     })
   if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES' || code === 'EROFS' || code === 'ENOSPC')
     return new Failure('bad-file', path === '' ? oneLine(message) : `${path}: ${oneLine(message)}`, { cause: error })
+  // An option of the server that it does not accept: the message names it.
+  if (error instanceof RangeError && /^\w+ must be /.test(message))
+    return new Failure('usage', message, { cause: error })
   if (error.name === 'StoreError' || error.name === 'IdentityError')
     return new Failure('busy', oneLine(message), { cause: error })
   return undefined

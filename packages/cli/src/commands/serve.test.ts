@@ -41,6 +41,40 @@ function begin(words: readonly string[], signal: AbortSignal): Begun {
 }
 
 describe('serve', () => {
+  test('takes users from a file, limits, names and rights from options', async () => {
+    await writeFile(join(folder, 'users.csv'), 's3cret,ada,u1,"system:authenticated,team"\n')
+    const stop = new AbortController()
+    const words = ['--token-auth-file', 'users.csv', '--limit', 'writesMax=7', '--authorization-mode', 'always-allow']
+    const { first, serving } = begin(
+      ['serve', '--memory', '--port', '0', '--json', '--host', '0.0.0.0', '--name', 'keel.test', ...words],
+      stop.signal,
+    )
+    const { url, kubeconfig } = await first
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    const text = await readFile(kubeconfig, 'utf8')
+    const asAda = text.replace(/token: .*/, 'token: "s3cret"').replace(/ {4}client-.*\n/g, '')
+    await writeFile(join(folder, 'ada'), asAda)
+    const { out } = await typed(['doctor', '--kubeconfig', 'ada', '--json'], { cwd: folder })
+    expect(out).toContain('ada')
+    expect((await typed(['get', 'ns', '--kubeconfig', 'ada', '-o', 'name'], { cwd: folder })).out).toContain('default')
+    stop.abort()
+    expect(await serving).toMatchObject({ code: 0, err: '' })
+  })
+
+  test.each([
+    [['--limit', 'writes'], 'error[usage]: --limit must be NAME=NUMBER, got "writes"'],
+    [['--limit', 'writsMax=5'], 'error[usage]: limits must be of readsMax, '],
+    [['--limit', 'writesMax=0'], 'error[usage]: writesMax must be a whole number above 0, got 0'],
+    [['--resolve-service', 'hooks'], 'error[usage]: --resolve-service must be NAMESPACE/NAME=HOST:PORT'],
+    [['--authorization-mode', 'all'], 'error[usage]: '],
+    [['--client-ca-file', 'nowhere.pem'], 'error[bad-file]: '],
+    [['--token-auth-file', 'nowhere.csv'], 'error[bad-file]: '],
+  ])('%j is an error that says what to do', async (words, expected) => {
+    const { code, err } = await typed(['serve', '--memory', '--port', '0', ...words], { cwd: folder })
+    expect(code).toBe(2)
+    expect(err).toContain(expected)
+  })
+
   test('serves until it is stopped; its data can be saved and restored', async () => {
     const stop = new AbortController()
     const { first, serving } = begin(['serve', '--port', '0', '--json'], stop.signal)

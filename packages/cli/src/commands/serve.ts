@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import type { Command, OptionSpecs } from '../command.ts'
 import { Failure } from '../failure.ts'
+import { readServerFlags, serverFlags } from '../server-flags.ts'
 
 /** Options of every command that starts a server. */
 export const serveOptions: OptionSpecs = {
@@ -20,9 +21,16 @@ export const serveOptions: OptionSpecs = {
 export const serve: Command = {
   name: 'serve',
   about: 'run a control plane that kubectl can talk to',
-  options: serveOptions,
-  examples: ['evenkeel serve', 'evenkeel serve --memory --port 0 --json'],
+  options: { ...serveOptions, ...serverFlags },
+  details:
+    'The administrator of the kubeconfig may do everything. Other users come with --token-auth-file or --client-ca-file.',
+  examples: [
+    'evenkeel serve',
+    'evenkeel serve --memory --port 0 --json',
+    'evenkeel serve --token-auth-file users.csv --limit writesMax=50',
+  ],
   async run({ values, io, json }) {
+    const flags = await readServerFlags(values, io)
     const { openDataPlane } = await import('evenkeel/server')
     const { url, folder, kubeconfig, isDurable, stop } = await openDataPlane({
       folder: resolve(io.cwd, values.text('data') ?? 'data'),
@@ -30,6 +38,7 @@ export const serve: Command = {
       audit: values.flag('audit'),
       port: portOf(values.text('port') ?? '6443'),
       controllersDelayMs,
+      ...flags,
     })
     try {
       const where = isDurable ? folder : 'memory; they are gone when the server stops'

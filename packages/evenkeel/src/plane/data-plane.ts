@@ -17,7 +17,18 @@ import { ensureIdentity, issueClient, makeIdentity, writeKubeconfig, type Identi
 import { checkFolderAccess, openFileStore, openMemoryStore, type Store } from '#store'
 import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
 
-type PassedOn = 'kinds' | 'clock' | 'random' | 'log' | 'controllers' | 'controllersDelayMs'
+type PassedOn =
+  | 'kinds'
+  | 'clock'
+  | 'random'
+  | 'log'
+  | 'controllers'
+  | 'controllersDelayMs'
+  | 'authentication'
+  | 'authorization'
+  | 'admission'
+  | 'limits'
+  | 'webhooks'
 
 export interface DataPlaneOptions extends Pick<PlaneOptions, PassedOn> {
   /** @default a temporary folder, removed by `stop` */
@@ -26,6 +37,10 @@ export interface DataPlaneOptions extends Pick<PlaneOptions, PassedOn> {
   readonly memory?: boolean | undefined
   /** The port to listen on; 0 takes a free one. @default 0 */
   readonly port?: number | undefined
+  /** The address to bind. Any other than loopback accepts requests from other machines. @default '127.0.0.1' */
+  readonly host?: string | undefined
+  /** Further names and addresses of the server, for its certificate and for `Host`. @default none */
+  readonly names?: readonly string[] | undefined
   /** Write who changed what into `audit.log` in the folder. @default false */
   readonly audit?: boolean | undefined
 }
@@ -83,7 +98,8 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
     try {
       const { address } = plane
       assert(address, 'the plane listens')
-      const { url, token, caPem } = address
+      const { token, caPem } = address
+      const url = reachable(address.url)
       const client = administratorOf(identity, options)
       await writeKubeconfig(kubeconfig, { server: url, token, client, ...(caPem !== undefined && { caPem }) })
       return { plane, url, folder, kubeconfig, isDurable: !memory, stop }
@@ -100,23 +116,33 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
 async function startOn(
   store: Store,
   folder: string,
-  { port = 0, audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
+  { port = 0, host, names = [], audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
 ): Promise<{ plane: Plane; identity: Identity }> {
   const { clock = new SystemClock(), random = new SystemRandom() } = passedOn
   // Keys in a temporary folder are not needed later, so they are never written to a disk.
+  const called = [...names, ...(host === undefined || isWildcard(host) ? [] : [host])]
   const identity =
     given === undefined
-      ? makeIdentity({ clock, random })
-      : await ensureIdentity(join(folder, 'identity'), { clock, random })
+      ? makeIdentity({ clock, random, names: called })
+      : await ensureIdentity(join(folder, 'identity'), { clock, random, names: called })
   const plane = await startPlane({
     ...passedOn,
     clock,
     random,
     store,
-    listen: { port, identity },
+    listen: { port, identity, names, ...(host !== undefined && { host }) },
     ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
   })
   return { plane, identity }
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}
+
+/** The address for clients of this machine: a server that listens on all addresses is also on loopback. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }
 
 /** As long as the token, which does not expire: a client that shows both must not be refused for one of them. */

@@ -105,6 +105,9 @@ const defaults: Limits = {
  * @throws {RangeError}
  */
 export function withDefaultLimits(given: LimitOptions): Limits {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(defaults, name))
+  if (unknown !== undefined)
+    throw new RangeError(`limits must be of ${Object.keys(defaults).join(', ')}, got ${unknown}`)
   const limits = { ...defaults, ...given }
   const { userShare, ...counts } = limits
   if (!(userShare > 0 && userShare <= 1))

@@ -1,0 +1,123 @@
+/**
+ * The options of `evenkeel serve` that configure the API server, named as those of kube-apiserver where it has them.
+ */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { DataPlaneOptions } from 'evenkeel/server'
+import type { Io, OptionSpecs, OptionValues } from './command.ts'
+import { Failure } from './failure.ts'
+
+export const serverFlags: OptionSpecs = {
+  host: {
+    type: 'string',
+    value: 'ADDRESS',
+    about: 'the address to listen on; any but loopback lets other machines in (default: 127.0.0.1)',
+  },
+  name: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'a further name or address of the server, for its certificate',
+  },
+  'token-auth-file': {
+    type: 'string',
+    value: 'FILE',
+    about: 'bearer tokens, a line each: token,user,uid,"group1,group2"',
+  },
+  'client-ca-file': {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    about: 'a further authority of client certificates, in PEM',
+  },
+  'authorization-mode': {
+    type: 'string',
+    choices: ['rbac', 'always-allow'],
+    about: 'who may do what (default: rbac)',
+  },
+  'anonymous-auth': { type: 'boolean', about: 'let requests without credentials in, as system:anonymous' },
+  'owner-reference-permissions': {
+    type: 'boolean',
+    about: 'changing owner references needs the permission to delete the object',
+  },
+  limit: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=NUMBER',
+    about: 'a limit of requests: writesMax, watchesPerUserMax, requestMs and others',
+  },
+  'resolve-service': {
+    type: 'string',
+    multiple: true,
+    value: 'NAMESPACE/NAME=HOST:PORT',
+    about: 'where webhooks of a Service are reached',
+  },
+}
+
+type ServerFlags = Pick<
+  DataPlaneOptions,
+  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'limits' | 'webhooks'
+>
+
+/** @throws {Failure} `usage` or `bad-file` */
+export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'cwd'>): Promise<ServerFlags> {
+  const tokenFile = values.text('token-auth-file')
+  const mode = values.text('authorization-mode')
+  const clientCaPems = await Promise.all(
+    values.texts('client-ca-file').map((file) => readFile(resolve(cwd, file), 'utf8')),
+  )
+  const services = servicesOf(values.texts('resolve-service'))
+  return {
+    host: values.text('host'),
+    names: values.texts('name'),
+    authentication: {
+      anonymous: values.flag('anonymous-auth'),
+      clientCaPems,
+      ...(tokenFile !== undefined && { tokenFile: resolve(cwd, tokenFile) }),
+    },
+    ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
+    admission: { ownerReferences: values.flag('owner-reference-permissions') },
+    limits: limitsOf(values.texts('limit')),
+    ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
+  }
+}
+
+function limitsOf(texts: readonly string[]): NonNullable<DataPlaneOptions['limits']> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, number] = /^(\w+)=([\d_.]+)$/.exec(text) ?? []
+      if (name === undefined || number === undefined)
+        throw new Failure('usage', `--limit must be NAME=NUMBER, got ${JSON.stringify(text)}`, {
+          hint: '--limit writesMax=50',
+        })
+      return [name, Number(number.replaceAll('_', ''))]
+    }),
+  )
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+function servicesOf(texts: readonly string[]): Map<string, Address> {
+  return new Map(
+    texts.map((text) => {
+      const [, service, host, port] = /^([\w.-]+\/[\w.-]+)=(.+):(\d{1,5})$/.exec(text) ?? []
+      if (service === undefined || host === undefined)
+        throw new Failure('usage', `--resolve-service must be NAMESPACE/NAME=HOST:PORT, got ${JSON.stringify(text)}`, {
+          hint: '--resolve-service default/hooks=127.0.0.1:9443',
+        })
+      return [service, { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }]
+    }),
+  )
+}
+
+function addressOf(
+  services: ReadonlyMap<string, Address>,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Address {
+  const found = services.get(`${namespace}/${name}`)
+  if (found) return found
+  throw new Error(`no address of the Service ${namespace}/${name}: start the server with --resolve-service`)
+}
