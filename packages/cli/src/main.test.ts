@@ -161,7 +161,10 @@ describe('completion', () => {
 
 describe('the guide', () => {
   test('lists every code with its meaning, and no other', () => {
-    const listed = [...guide.matchAll(/^\| `([a-z-]+)` \| (.+?) \| \d \|$/gm)].map(([, code, meaning]) => [code, meaning])
+    const listed = [...guide.matchAll(/^\| `([a-z-]+)` \| (.+?) \| \d \|$/gm)].map(([, code, meaning]) => [
+      code,
+      meaning,
+    ])
     expect(Object.fromEntries(listed)).toEqual(failureCodes)
   })
 

@@ -254,13 +254,15 @@ export class ManagerRun {
       cluster: { cache, clock, log },
       options: { cacheSyncMs = 120_000 },
     } = this.#options
+    // A stop must not wait for a server that does not answer.
+    const stopping = this.#stopping.signal
     return {
       name: 'caches',
       async run(signal, ready) {
         const running = cache.run(signal)
-        const limit = startDeadline(clock, cacheSyncMs, { signal })
+        const limit = startDeadline(clock, cacheSyncMs, { signal: stopping })
         await cache.waitForSync({ signal: limit.lightSignal }).catch((error: unknown) => {
-          if (!signal.aborted) log.error('caches did not sync in time: continuing with partial data', { error })
+          if (!stopping.aborted) log.error('caches did not sync in time: continuing with partial data', { error })
         })
         limit.done()
         ready()

@@ -154,6 +154,32 @@ describe('one run of a Manager', () => {
     expect(clock.pending).toBeLessThanOrEqual(before)
   })
 
+  test('a stop while the caches sync does not wait for them, and starts nothing', async () => {
+    const world = await World.start()
+    world.between = (request, next) =>
+      request.target.includes('/configmaps')
+        ? new Promise((_, reject) => {
+            request.signal.addEventListener('abort', () => {
+              reject(request.signal.reason as Error)
+            })
+          })
+        : next(request)
+    const manager = world.manager({})
+    manager.cache.getInformer(ConfigMap)
+    let hasStarted = false
+    manager.add(() => {
+      hasStarted = true
+      return Promise.resolve()
+    })
+    const running = world.run(manager)
+    await world.clock.advance(1000)
+    const before = world.clock.monotonic()
+    await running.stop()
+    expect(world.clock.monotonic() - before).toBeLessThan(2000)
+    expect(hasStarted).toBe(false)
+    expect(world.said('caches did not sync in time: continuing with partial data')).toBe(false)
+  })
+
   test('goes on without the caches that do not sync in time, and says so', async () => {
     const message = 'caches did not sync in time: continuing with partial data'
     const world = await World.start()
