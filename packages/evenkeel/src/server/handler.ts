@@ -14,7 +14,7 @@
  * This is the server as a function. Listeners call it with requests from sockets; in process it is called directly. It
  * never rejects: every error becomes a Status, and an unexpected one is logged as well.
  */
-import { isApiError, loadPatternEngine, notFound } from '#api'
+import { isApiError, loadPatternEngine } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { AuditLog } from './audit/audit-log.ts'
@@ -26,6 +26,7 @@ import type { AuthorizerChain } from './authz/authorizer.ts'
 import type { CrdController } from './crd/crd-controller.ts'
 import { TimedRequest } from './flowcontrol/deadlines.ts'
 import type { FlowControl } from './flowcontrol/flow-control.ts'
+import { handleComponentStatus } from './handlers/component-status.ts'
 import type { ResourceHandlers } from './handlers/handlers.ts'
 import type { Informers } from './informers.ts'
 import type { RequestMetrics } from './metrics.ts'
@@ -40,8 +41,7 @@ import {
   type ResourceRef,
 } from './request-context.ts'
 import { parseRequestInfo, resolveResource } from './request-info.ts'
-import { compress, negotiateResponse, replyDocument, replyError } from './response.ts'
-import { servedType } from './storage/codec.ts'
+import { compress, replyError } from './response.ts'
 import type { Storage } from './storage/storage.ts'
 
 interface RequestStages {
@@ -188,7 +188,9 @@ export class ResourceDispatcher {
     const { strategy, storage } = resource
     if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
     if (resource.virtual)
-      return context.verb === 'create' ? this.#handlers.reviews.handle(context, target) : handleVirtual(context, target)
+      return context.verb === 'create'
+        ? this.#handlers.reviews.handle(context, target)
+        : handleComponentStatus(context, target, this.#storage.store)
     if (subresource) return this.#handlers.subresources[subresource.role](context, target)
     if (reads.has(context.verb)) return this.#handleVerb(context, target)
     if (strategy.definesResources) return this.#handleCrdWrite(context, target)
@@ -239,15 +241,6 @@ export class ResourceDispatcher {
     }
     return response
   }
-}
-
-/** A resource that is served and has no objects: an empty list. */
-function handleVirtual(context: RequestContext, { resource, name }: ResourceRef): Promise<WireResponse> {
-  if (context.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
-  const choice = negotiateResponse(context, resource, { answer: 'document' })
-  const { apiVersion } = servedType(resource)
-  const document = { kind: resource.listKind, apiVersion, metadata: {}, items: [] }
-  return Promise.resolve(replyDocument(context, document, { choice }))
 }
 
 // The headers were made for this response, so no other response shows this id.
