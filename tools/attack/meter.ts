@@ -5,6 +5,7 @@
  * answer in time or keeps too much memory is replaced, so one shape never counts for the next. A cost above its bound is
  * measured a second time, and the smaller numbers count.
  */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from 'evenkeel/unstable/base'
 import { bounds, growthOf, judge, msPerKbOf, smallerOf, type Cost } from './bounds.ts'
@@ -37,8 +38,15 @@ interface Measured extends Cost {
   readonly failure: string | undefined
 }
 
-const shapeMs = 60_000
+interface Pair {
+  readonly half: Measured
+  readonly full: Measured
+}
+
+const shapeMs = 30_000
 const calibrationMs = 500
+/** Errors that nobody wrote: a limit of the engine was reached. */
+const unexpected = /Maximum call stack[\w ]*|Invalid \w+ length|Internal error occurred: \w+/
 /** Memory that a server may keep from earlier shapes. */
 const keptBytesMax = 150e6
 
@@ -65,27 +73,32 @@ export class Meter {
     await this.#target.stop()
   }
 
-  /** Measures a shape with n/2 and with n. */
+  /** Measures a shape with n/2 and with n; when the half already fails, it counts for both. */
   async row(shape: Shape, { seed, n = shape.n }: { seed: string; n?: number }): Promise<Row> {
-    const pair = async (): Promise<{ half: Measured; full: Measured }> => ({
-      half: await this.#measure(shape, { seed, n: Math.ceil(n / 2) }),
-      full: await this.#measure(shape, { seed, n }),
-    })
-    let { half, full } = await pair()
-    let failures = failuresOf(shape, half, full)
-    if (failures.length > 0 && full.failure === undefined && half.failure === undefined) {
-      const again = await pair()
-      half = { ...half, ...smallerOf(half, again.half) }
-      full = { ...full, ...smallerOf(full, again.full) }
-      failures = failuresOf(shape, half, full)
+    let pair = await this.#pair(shape, { seed, n })
+    let failures = failuresOf(shape, pair)
+    if (failures.length > 0 && pair.full.failure === undefined) {
+      const again = await this.#pair(shape, { seed, n })
+      pair = {
+        half: { ...again.half, ...smallerOf(pair.half, again.half) },
+        full: { ...again.full, ...smallerOf(pair.full, again.full) },
+      }
+      failures = failuresOf(shape, pair)
     }
+    const { half, full } = pair
     const { bytes, status, cpuMs, peakMb, stallMs, politeMs } = full
     const shown = { cpuMs, msPerKb: msPerKbOf(full), growth: growthOf(half, full), peakMb, stallMs, politeMs }
     return { entry: shape.entry, shape: shape.name, n, bytes, status, ...shown, failures }
   }
 
+  async #pair(shape: Shape, { seed, n }: { seed: string; n: number }): Promise<Pair> {
+    const half = await this.#measure(shape, { seed, n: Math.ceil(n / 2) })
+    return { half, full: half.failure === undefined ? await this.#measure(shape, { seed, n }) : half }
+  }
+
   async #measure(shape: Shape, { seed, n }: { seed: string; n: number }): Promise<Measured> {
     const aborted = new AbortController()
+    setMaxListeners(0, aborted.signal)
     const late = setTimeout(() => {
       aborted.abort()
     }, shapeMs)
@@ -123,19 +136,16 @@ export class Meter {
     { seed, n, signal }: { seed: string; n: number; signal: AbortSignal },
   ): Promise<() => Promise<{ bytes: number; status: string; failure?: string }>> {
     for (const request of shape.before?.(n) ?? []) {
-      const status = await this.#target.send(request, signal)
-      if ((status >= 300 || status === 0) && request.method !== 'DELETE')
+      const { status } = await this.#target.send(request, signal)
+      if ((status >= 300 || status === 0) && request.method === 'POST')
         throw new Error(`${shape.name}: cannot prepare ${request.method} ${request.path}: ${status}`)
     }
     const request = shape.make(n, new SeededRandom(`${seed} ${shape.name}`))
     const target = this.#target
     return async () => {
-      const status = await target.send(request, signal)
-      return {
-        bytes: bytesOf(request),
-        status: status === 0 ? 'closed' : `${status}`,
-        ...(status === 500 && { failure: 'status 500' }),
-      }
+      const { status, start } = await target.send(request, signal)
+      const failure = unexpected.exec(start)?.[0]
+      return { bytes: bytesOf(request), status: status === 0 ? 'closed' : `${status}`, ...(failure && { failure }) }
     }
   }
 
@@ -170,7 +180,7 @@ export class Meter {
   }
 }
 
-function failuresOf(shape: Shape, half: Measured, full: Measured): string[] {
-  const own = full.failure ?? half.failure
-  return [...(own === undefined ? [] : [own]), ...judge({ half, full }, bounds[shape.entry])]
+function failuresOf(shape: Shape, pair: Pair): string[] {
+  const { failure } = pair.full
+  return [...(failure === undefined ? [] : [failure]), ...judge(pair, bounds[shape.entry])]
 }

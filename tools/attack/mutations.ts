@@ -7,6 +7,9 @@
 import { randomInt, SeededRandom, type Random } from 'evenkeel/unstable/base'
 import { dict, nested, type AttackRequest } from './shape.ts'
 
+/** Larger values stay as they are: a change must not turn one body into a hundred. */
+const valueBytesMax = 200_000
+
 type JsonContainer = Record<string, unknown> | unknown[]
 type DocumentChange = (document: Record<string, unknown>, random: Random) => void
 type RequestChange = (request: AttackRequest, random: Random) => AttackRequest
@@ -76,11 +79,20 @@ const documentChanges: readonly DocumentChange[] = [
   },
   (document, random) => {
     const count = 2 ** randomInt(random, 14)
-    replace(document, random, (value) => dict(count, (index) => [`k${index}`, value]))
+    replace(document, random, (value) => dict(Math.min(count, copiesOf(value)), (index) => [`k${index}`, value]))
   },
 ]
 
 const leaves = ['a', '\u{1f600}', '\u202e', '\\', '"', '%', 'a.', '-', '0', 'é'] as const
+
+/** How many copies of a value fit into a body. */
+function copiesOf(value: unknown): number {
+  return Math.ceil(1e6 / (sizeOf(value) + 1))
+}
+
+function sizeOf(value: unknown): number {
+  return (JSON.stringify(value) ?? '').length
+}
 
 function renamed(value: unknown, prefix: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { [prefix]: value }
@@ -99,8 +111,7 @@ function replace(document: Record<string, unknown>, random: Random, change: (val
       place = value as JsonContainer
       continue
     }
-    const size = JSON.stringify(value)?.length ?? 0
-    if (size < 200_000) (place as Record<string, unknown>)[key] = change(value)
+    if (sizeOf(value) < valueBytesMax) (place as Record<string, unknown>)[key] = change(value)
     return
   }
 }

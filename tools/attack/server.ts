@@ -1,5 +1,6 @@
 /**
- * The attacked server: a process with a small heap that listens on loopback and reports what it used.
+ * The attacked server: a process with a small heap that listens on loopback and reports what it used. Its store is in the
+ * folder of its argument, because only a store on disk commits in groups.
  *
  * It answers `reset` when it has compacted, collected garbage and started to count anew, and `measure` with everything
  * since then. A thread samples its memory every 20 ms, so that a peak is seen while the main thread is busy. It ends with
@@ -8,6 +9,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { startServer, type Server } from 'evenkeel/server'
+import { openFileStore } from 'evenkeel/unstable/store'
 import { fixtures, tokens } from './fixtures.ts'
 import type { AttackRequest } from './shape.ts'
 import type { FromServer, ToServer } from './target.ts'
@@ -30,7 +32,9 @@ const delay = monitorEventLoopDelay({ resolution: 1 })
 let cpu = process.cpuUsage()
 let maxRss = 0
 
+const store = await openFileStore(process.argv[2] ?? '')
 const server = await startServer({
+  store,
   listen: { limits: { bodyGraceMs } },
   compactionMs: 3_600_000,
   authentication: {
@@ -91,6 +95,7 @@ function usage(): FromServer {
 
 async function stop(): Promise<void> {
   await server.stop({ graceMs: 0 })
+  await store.close()
   await thread.terminate()
   process.disconnect()
   process.exit(0)

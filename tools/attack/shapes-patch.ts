@@ -41,17 +41,12 @@ function storedPod(n: number): AttackRequest[] {
   return created('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'big' }, spec: { containers } })
 }
 
-/** The object `big`, made again: what an earlier size left is removed first. */
+/** The object `big`, made again: what an earlier size left is removed first, finalizers before everything. */
 function created(resource: string, object: object): AttackRequest[] {
   const path = `${scratchKinds}/${resource}`
-  const free = { metadata: { finalizers: null } }
   return [
-    {
-      ...patch(`${path}/big`, merge, free),
-      method: 'DELETE',
-      body: '{"gracePeriodSeconds":0}',
-      type: 'application/json',
-    },
+    patch(`${path}/big`, merge, { metadata: { finalizers: null } }),
+    { method: 'DELETE', path: `${path}/big?gracePeriodSeconds=0` },
     { method: 'POST', path, body: JSON.stringify(object) },
   ]
 }

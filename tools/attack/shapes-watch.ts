@@ -64,11 +64,11 @@ function shape(name: string, n: number, run: ConnectionShape['run']): Connection
 const longSelector = `&labelSelector=a,${list(1_000, (index) => `!b${index}`).join(',')}`
 
 export const watchShapes: readonly ConnectionShape[] = [
-  shape('that is not read, large writes', 60, (address, n, signal) =>
-    watched(address, { n, reads: false, writes: { count: 12, bytes: largeBytes, signal } }),
+  shape('that is not read, large writes', 80, (address, n, signal) =>
+    watched(address, { n, reads: false, writes: { count: 16, bytes: largeBytes, signal } }),
   ),
-  shape('that is read, large writes', 60, (address, n, signal) =>
-    watched(address, { n, reads: true, writes: { count: 12, bytes: largeBytes, signal } }),
+  shape('that is read, large writes', 80, (address, n, signal) =>
+    watched(address, { n, reads: true, writes: { count: 16, bytes: largeBytes, signal } }),
   ),
   shape('that is read, small writes', 200, (address, n, signal) =>
     watched(address, { n, reads: true, writes: { count: 50, bytes: 10, signal } }),

@@ -13,14 +13,18 @@ const connectMs = 10_000
 
 export class RawConnection {
   readonly #socket: TLSSocket
+  readonly #closed: Promise<void>
   #received = ''
   #isClosed = false
 
   private constructor(socket: TLSSocket) {
     this.#socket = socket
     socket.on('error', () => undefined)
-    socket.on('close', () => {
-      this.#isClosed = true
+    this.#closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#isClosed = true
+        resolve()
+      })
     })
     socket.on('data', (piece: Buffer) => {
       if (this.#received.length < 1000) this.#received += piece.toString('latin1')
@@ -44,7 +48,7 @@ export class RawConnection {
     const late = setTimeout(close, connectMs)
     const isOpen = await Promise.race([
       once(socket, 'secureConnect').then(() => true),
-      once(socket, 'close').then(() => false),
+      connection.#closed.then(() => false),
     ]).catch(() => false)
     clearTimeout(late)
     return isOpen ? connection : undefined
@@ -67,17 +71,13 @@ export class RawConnection {
   async write(data: string | Uint8Array): Promise<boolean> {
     if (this.#isClosed || this.#socket.destroyed) return false
     if (!this.#socket.write(data))
-      await Promise.race([once(this.#socket, 'drain'), this.closed()]).catch(() => undefined)
+      await Promise.race([once(this.#socket, 'drain'), this.#closed]).catch(() => undefined)
     return !this.#isClosed
   }
 
   /** Stops reading: the server has to hold what it sends. */
   pause(): void {
     this.#socket.pause()
-  }
-
-  closed(): Promise<unknown> {
-    return this.#isClosed ? Promise.resolve() : once(this.#socket, 'close')
   }
 
   close(): void {
@@ -87,7 +87,7 @@ export class RawConnection {
   /** Waits for the end, at most so long. */
   async ended(withinMs: number): Promise<void> {
     const enough = new AbortController()
-    await Promise.race([this.closed(), sleep(withinMs, undefined, { signal: enough.signal })]).catch(() => undefined)
+    await Promise.race([this.#closed, sleep(withinMs, undefined, { signal: enough.signal })]).catch(() => undefined)
     enough.abort()
   }
 }

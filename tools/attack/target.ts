@@ -5,7 +5,10 @@
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sourceArguments } from '../run.mjs'
 import { tokens } from './fixtures.ts'
@@ -33,6 +36,7 @@ export class ServerGone extends Error {}
 const startMs = 60_000
 const answerMs = 120_000
 const heapMegabytes = 512
+const startMax = 1_000
 
 export class Target {
   readonly #child: ChildProcess
@@ -47,9 +51,13 @@ export class Target {
 
   static async start(): Promise<Target> {
     const file = fileURLToPath(new URL('server.ts', import.meta.url))
-    const child = fork(file, [], {
+    const folder = mkdtempSync(join(tmpdir(), 'evenkeel-attack-'))
+    const child = fork(file, [folder], {
       execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...sourceArguments(file).slice(0, -1)],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    child.once('exit', () => {
+      rmSync(folder, { recursive: true, force: true })
     })
     child.setMaxListeners(0)
     const gone = rejectedAtExit(child)
@@ -68,7 +76,7 @@ export class Target {
     return this.#ask('measure', 'usage')
   }
 
-  async send(request: AttackRequest, signal: AbortSignal): Promise<number> {
+  async send(request: AttackRequest, signal: AbortSignal): Promise<AttackResponse> {
     return this.during(sendRequest(this.address, request, signal))
   }
 
@@ -104,12 +112,18 @@ export class Target {
   }
 }
 
-/** Sends a request on a new connection and reads its response; returns the status, 0 when the server hung up. */
+/** The status, 0 when the server hung up, and the beginning of the body. */
+export interface AttackResponse {
+  readonly status: number
+  readonly start: string
+}
+
+/** Sends a request on a new connection and reads the whole response. */
 export function sendRequest(
   { port, caPem, tokens: known }: AttackAddress,
   { method, path, type, accept, body, user = 'mallory' }: AttackRequest,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<AttackResponse> {
   return new Promise((resolve, reject) => {
     const request = httpsRequest({
       host: '127.0.0.1',
@@ -130,15 +144,18 @@ export function sendRequest(
     })
     const hungUp = (error: Error): void => {
       if (signal.aborted) reject(error)
-      else resolve(0)
+      else resolve({ status: 0, start: '' })
     }
     request.on('error', hungUp)
     request.on('response', (response) => {
       response.on('error', hungUp)
-      response.on('end', () => {
-        resolve(response.statusCode ?? 0)
+      let start = ''
+      response.on('data', (piece: Buffer) => {
+        if (start.length < startMax) start += piece.toString('utf8', 0, startMax)
       })
-      response.resume()
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, start })
+      })
     })
     request.end(body)
   })
