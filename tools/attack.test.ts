@@ -75,6 +75,7 @@ describe('the judge', () => {
     expect(judge({ half: cost(40), full: cost(160) }, limits)).toEqual(['4 times the cost of the half, the bound is 3'])
     expect(growthOf(cost(2), cost(20))).toBeUndefined()
     expect(growthOf(cost(10), cost(45))).toBe(2)
+    expect(growthOf(undefined, cost(450))).toBeUndefined()
   })
 
   test('counts a stall only as far as the processor was used', () => {

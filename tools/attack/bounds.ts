@@ -59,17 +59,17 @@ export function msPerKbOf({ bytes, cpuMs }: Cost): number {
 }
 
 /**
- * How the processor time grows from n/2 to n; undefined when what exceeds linear growth is too small to be more than
- * chance.
+ * How the processor time grows from n/2 to n; undefined when it is too small to say, or when there is no half that ended
+ * in the same way. What exceeds linear growth by little may be chance and is not counted.
  */
-export function growthOf(half: Cost, full: Cost): number | undefined {
-  if (full.cpuMs <= smallCpuMs) return undefined
+export function growthOf(half: Cost | undefined, full: Cost): number | undefined {
+  if (half === undefined || full.cpuMs <= smallCpuMs) return undefined
   const growth = full.cpuMs / Math.max(1, half.cpuMs)
   return growth > 2 && full.cpuMs - 2 * half.cpuMs < smallCpuMs ? 2 : growth
 }
 
 /** Everything above its bound, as sentences. */
-export function judge({ half, full }: { half: Cost; full: Cost }, limits: Bounds): string[] {
+export function judge({ half, full }: { half: Cost | undefined; full: Cost }, limits: Bounds): string[] {
   const measured: readonly (readonly [string, number | undefined, number])[] = [
     ['ms of processor time', full.cpuMs, limits.cpuMs],
     ['ms per kB', full.cpuMs > noticedCpuMs ? msPerKbOf(full) : undefined, limits.msPerKb],

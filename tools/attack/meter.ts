@@ -85,9 +85,16 @@ export class Meter {
       }
       failures = failuresOf(shape, pair)
     }
-    const { half, full } = pair
+    const { full } = pair
     const { bytes, status, cpuMs, peakMb, stallMs, politeMs } = full
-    const shown = { cpuMs, msPerKb: msPerKbOf(full), growth: growthOf(half, full), peakMb, stallMs, politeMs }
+    const shown = {
+      cpuMs,
+      msPerKb: msPerKbOf(full),
+      growth: growthOf(comparableHalf(shape, pair), full),
+      peakMb,
+      stallMs,
+      politeMs,
+    }
     return { entry: shape.entry, shape: shape.name, n, bytes, status, ...shown, failures }
   }
 
@@ -181,6 +188,15 @@ export class Meter {
 }
 
 function failuresOf(shape: Shape, pair: Pair): string[] {
-  const { failure } = pair.full
-  return [...(failure === undefined ? [] : [failure]), ...judge(pair, bounds[shape.entry])]
+  const { full } = pair
+  const { failure } = full
+  return [
+    ...(failure === undefined ? [] : [failure]),
+    ...judge({ half: comparableHalf(shape, pair), full }, bounds[shape.entry]),
+  ]
+}
+
+/** The half, if the server did the same with it: a document that is refused early says nothing about growth. */
+function comparableHalf(shape: Shape, { half, full }: Pair): Measured | undefined {
+  return isDocumentShape(shape) && half.status !== full.status ? undefined : half
 }
