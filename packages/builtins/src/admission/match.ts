@@ -3,6 +3,7 @@
  * and match conditions.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkPathSegmentName,
   fieldError,
@@ -50,21 +51,21 @@ export function defaultMatchResources(match: JsonObjectDraft): void {
 export function validateMatchResources(match: JsonObject, path: FieldPath): FieldError[] {
   return [
     ...requireChoice(textIn(match, 'matchPolicy'), path.child('matchPolicy'), matchPolicies),
-    ...['namespaceSelector', 'objectSelector'].flatMap((key) =>
+    ...errorsOfEach(['namespaceSelector', 'objectSelector'], (key) =>
       optionalObjectIn(match, key) === undefined
         ? [fieldError.required(path.child(key))]
         : validateSelectorIn(match, key, path),
     ),
-    ...['resourceRules', 'excludeResourceRules'].flatMap((key) =>
-      objectsIn(match, key).flatMap((rule, index) => validateNamedRule(rule, path.child(key).index(index))),
+    ...errorsOfEach(['resourceRules', 'excludeResourceRules'], (key) =>
+      errorsOfEach(objectsIn(match, key), (rule, index) => validateNamedRule(rule, path.child(key).index(index))),
     ),
   ]
 }
 
 /** A mutating policy cannot match DELETE. */
 export function validateMutatingOperations(match: JsonObject | undefined, path: FieldPath): FieldError[] {
-  return objectsIn(match, 'resourceRules').flatMap((rule) =>
-    textsIn(rule, 'operations').flatMap((operation) =>
+  return errorsOfEach(objectsIn(match, 'resourceRules'), (rule) =>
+    errorsOfEach(textsIn(rule, 'operations'), (operation) =>
       requireOneOf(operation, path.child('resourceRules', 'operations'), mutatingOperations),
     ),
   )
@@ -77,7 +78,7 @@ export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError
   pushAll(errors, validateWildcard(ruleOperations, path.child('operations'), { things: 'operations' }))
   pushAll(
     errors,
-    ruleOperations.flatMap((operation, index) =>
+    errorsOfEach(ruleOperations, (operation, index) =>
       requireOneOf(operation, path.child('operations').index(index), operations),
     ),
   )
@@ -121,7 +122,7 @@ export function validateMatchConditions(
 
 function validateNamedRule(rule: JsonObject, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  const errors = textsIn(rule, 'resourceNames').flatMap((name, index) => {
+  const errors = errorsOfEach(textsIn(rule, 'resourceNames'), (name, index) => {
     const here = path.child('resourceNames').index(index)
     const duplicate = seen.has(name) ? [fieldError.duplicate(here, name)] : []
     seen.add(name)
@@ -157,7 +158,7 @@ function validateResourcePatterns(patterns: readonly string[], path: FieldPath):
 
 function validateCovered(patterns: readonly string[], path: FieldPath): FieldError[] {
   const [wholeResources, wholeSubresources] = [new Set<string>(), new Set<string>()]
-  return patterns.flatMap((pattern, index) => {
+  return errorsOfEach(patterns, (pattern, index) => {
     if (pattern === '') return [fieldError.required(path.index(index))]
     const slash = pattern.indexOf('/')
     if (slash < 0) return []

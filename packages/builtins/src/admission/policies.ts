@@ -4,6 +4,7 @@
  * Expressions must compile. Type checking against the matched kinds happens later and is reported in the status.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDns1035Label,
   checkDnsSubdomain,
@@ -120,7 +121,7 @@ function validateSubject(spec: JsonObject, expressions: ExpressionChecker): Fiel
   )
   return [
     ...errors,
-    ...objectsIn(spec, 'variables').flatMap((variable, index) =>
+    ...errorsOfEach(objectsIn(spec, 'variables'), (variable, index) =>
       validateVariable(variable, specPath.child('variables').index(index), { expressions }),
     ),
   ]
@@ -179,7 +180,7 @@ function validateDecisions(object: UnstructuredObject, expressions: ExpressionCh
     return ['validations', 'auditAnnotations'].map((key) => fieldError.required(specPath.child(key), detail))
   }
   return [
-    ...validations.flatMap((validation, index) =>
+    ...errorsOfEach(validations, (validation, index) =>
       validateValidation(validation, specPath.child('validations').index(index), { expressions }),
     ),
     ...validateAnnotations(annotations, object.metadata.name ?? '', { expressions }),
@@ -253,7 +254,7 @@ function validateMutations(
   { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   if (mutations.length === 0) return [fieldError.required(path, 'mutations must contain at least one item')]
-  return mutations.flatMap((mutation, index) => validateMutation(mutation, path.index(index), { expressions }))
+  return errorsOfEach(mutations, (mutation, index) => validateMutation(mutation, path.index(index), { expressions }))
 }
 
 function validateMutation(

@@ -2,6 +2,7 @@
  * Bindings of admission policies: the policy, its parameters, the matched objects and the actions.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsSubdomain,
   checkPathSegmentName,
@@ -89,7 +90,7 @@ function validateParam(param: JsonObject, path: FieldPath): FieldError[] {
 
 function validateActions(list: readonly string[]): FieldError[] {
   const path = specPath.child('validationActions')
-  const errors = list.flatMap((action, index) => [
+  const errors = errorsOfEach(list, (action, index) => [
     ...requireOneOf(action, path.index(index), actions),
     ...(list.indexOf(action) < index ? [fieldError.duplicate(path.index(index), action)] : []),
   ])

@@ -2,6 +2,7 @@
  * ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
  */
 import {
+  errorsOfEach,
   checkDns1035Label,
   checkDnsSubdomain,
   fieldError,
@@ -70,7 +71,7 @@ function validatePath(urlPath: string, path: FieldPath): FieldError[] {
   const segments = urlPath.slice(1).replace(/\/$/, '').split('/')
   return [
     ...errors,
-    ...segments.flatMap((segment, index) => {
+    ...errorsOfEach(segments, (segment, index) => {
       if (segment === '') return [fieldError.invalid(path, urlPath, `segment[${index}] may not be empty`)]
       return checkDnsSubdomain(segment).map((complaint) =>
         fieldError.invalid(path, urlPath, `segment[${index}]: ${complaint}`),
@@ -116,7 +117,7 @@ function defaultHook(hook: JsonObjectDraft): void {
 
 function validateHooks(hooks: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>()
-  return hooks.flatMap((hook, index) => {
+  return errorsOfEach(hooks, (hook, index) => {
     const [path, name] = [FieldPath.of('webhooks').index(index), textIn(hook, 'name')]
     const duplicate = name !== '' && seen.has(name) ? [fieldError.duplicate(path.child('name'), name)] : []
     seen.add(name)
@@ -132,7 +133,9 @@ function validateHook(hook: JsonObject, path: FieldPath): FieldError[] {
   const timeout = numberIn(hook, 'timeoutSeconds') ?? 10
   return [
     ...validateHookName(textIn(hook, 'name'), path.child('name')),
-    ...objectsIn(hook, 'rules').flatMap((rule, index) => validateMatchRule(rule, path.child('rules').index(index))),
+    ...errorsOfEach(objectsIn(hook, 'rules'), (rule, index) =>
+      validateMatchRule(rule, path.child('rules').index(index)),
+    ),
     ...allowOneOf(hook['failurePolicy'], path.child('failurePolicy'), failurePolicies),
     ...allowOneOf(hook['matchPolicy'], path.child('matchPolicy'), matchPolicies),
     ...validateSideEffects(hook, path.child('sideEffects')),
@@ -169,7 +172,7 @@ function validateSideEffects(hook: JsonObject, path: FieldPath): FieldError[] {
 
 function validateVersions(versions: readonly string[], path: FieldPath): FieldError[] {
   if (versions.length === 0) return [fieldError.required(path, `must specify one of ${reviewVersions.join(', ')}`)]
-  const errors = versions.flatMap((version, index) => {
+  const errors = errorsOfEach(versions, (version, index) => {
     if (versions.indexOf(version) < index) return [fieldError.invalid(path.index(index), version, 'duplicate version')]
     return refuse(version, path.index(index), checkDns1035Label(version))
   })

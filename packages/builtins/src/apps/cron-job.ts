@@ -2,6 +2,7 @@
  * CronJobs: the schedule, the job template and the history limits.
  */
 import {
+  errorsOfEach,
   fieldError,
   FieldPath,
   isSet,
@@ -75,7 +76,7 @@ function validateSpec(spec: JsonObject): FieldError[] {
     errors.push(fieldError.notSupported(templatePath.child('manualSelector'), true, ['nil', 'false']))
   return [
     ...errors,
-    ...['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'].flatMap((key) =>
+    ...errorsOfEach(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], (key) =>
       requireNonNegative(numberIn(spec, key), specPath.child(key)),
     ),
   ]

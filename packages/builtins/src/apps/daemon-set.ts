@@ -4,6 +4,7 @@
  * The template generation is kept in an annotation, as in kube-apiserver.
  */
 import {
+  errorsOfEach,
   deepEqual,
   fieldError,
   FieldPath,
@@ -105,8 +106,8 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
 function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
   const keys = ['maxUnavailable', 'maxSurge']
   const errors = [
-    ...keys.flatMap((key) => validateIntOrPercent(rolling[key], path.child(key))),
-    ...keys.flatMap((key) => validateNotMoreThan100Percent(rolling[key], path.child(key))),
+    ...errorsOfEach(keys, (key) => validateIntOrPercent(rolling[key], path.child(key))),
+    ...errorsOfEach(keys, (key) => validateNotMoreThan100Percent(rolling[key], path.child(key))),
   ]
   const [missing, extra] = keys.map((key) => (percentOf(rolling[key]) ?? rolling[key]) !== 0)
   if (missing && extra)

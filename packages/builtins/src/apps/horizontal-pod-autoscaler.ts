@@ -4,6 +4,7 @@
  * A metric is checked for its type and the matching field, not for the contents of that field.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkPathSegmentName,
   fieldError,
@@ -73,7 +74,7 @@ export const horizontalPodAutoscalerStrategy: StrategyHooks = {
     ]
   },
   validateStatusUpdate: (object) =>
-    ['currentReplicas', 'desiredReplicas'].flatMap((key) =>
+    errorsOfEach(['currentReplicas', 'desiredReplicas'], (key) =>
       requireNonNegative(numberIn(objectIn(object, 'status'), key), FieldPath.of('status', key)),
     ),
 }
@@ -98,7 +99,7 @@ function validateBounds(spec: JsonObject): FieldError[] {
 
 function validateTarget(target: JsonObject): FieldError[] {
   const path = specPath.child('scaleTargetRef')
-  const errors = ['kind', 'name'].flatMap((key) => {
+  const errors = errorsOfEach(['kind', 'name'], (key) => {
     const value = textIn(target, key)
     return value === ''
       ? [fieldError.required(path.child(key))]
@@ -123,7 +124,7 @@ function validateMetrics(spec: JsonObject): FieldError[] {
       : []
   return [
     ...zero,
-    ...metrics.flatMap((metric, index) => {
+    ...errorsOfEach(metrics, (metric, index) => {
       const [path, type] = [specPath.child('metrics').index(index), textIn(metric, 'type')]
       const errors = type === '' ? [fieldError.required(path.child('type'), 'must specify a metric source type')] : []
       if (!supported.includes(type)) return [...errors, fieldError.notSupported(path.child('type'), type, supported)]
@@ -139,7 +140,7 @@ function validateMetrics(spec: JsonObject): FieldError[] {
 
 function validateBehavior(spec: JsonObject): FieldError[] {
   const [behavior, path] = [objectIn(spec, 'behavior'), specPath.child('behavior')]
-  return ['scaleUp', 'scaleDown'].flatMap((key) => {
+  return errorsOfEach(['scaleUp', 'scaleDown'], (key) => {
     const rules = optionalObjectIn(behavior, key)
     return rules === undefined ? [] : validatePace(rules, path.child(key))
   })
@@ -159,7 +160,7 @@ function validatePace(rules: JsonObject, path: FieldPath): FieldError[] {
     errors.push(fieldError.required(path.child('policies'), 'must specify at least one Policy'))
   return [
     ...errors,
-    ...policies.flatMap((policy, index) => validatePolicy(policy, path.child('policies').index(index))),
+    ...errorsOfEach(policies, (policy, index) => validatePolicy(policy, path.child('policies').index(index))),
   ]
 }
 

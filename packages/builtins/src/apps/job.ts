@@ -2,6 +2,7 @@
  * Jobs: Pods that run to completion. The selector is generated from the uid, so that a Job selects only its own Pods.
  */
 import {
+  errorsOfEach,
   checkDnsLabel,
   deepEqual,
   fieldError,
@@ -94,7 +95,7 @@ function validateSelector(object: UnstructuredObject): FieldError[] {
 function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): FieldError[] {
   const labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
   const path = specPath.child('template', 'metadata', 'labels')
-  const errors = generatedLabels(metadata.name ?? '', metadata.uid ?? '').flatMap(([key, value]) => {
+  const errors = errorsOfEach(generatedLabels(metadata.name ?? '', metadata.uid ?? ''), ([key, value]) => {
     const actual = Object.hasOwn(labels, key) ? labels[key] : undefined
     if (actual === undefined) return [fieldError.required(path.key(key), `must be '${value}'`)]
     return actual === value ? [] : [fieldError.invalid(path.key(key), sortedByKey(labels), `must be '${value}'`)]
@@ -123,7 +124,7 @@ function validateChange(object: UnstructuredObject, old: UnstructuredObject): Fi
     ...validateCompletions(spec, before),
     ...requireSame(spec['selector'], before['selector'], specPath.child('selector')),
     ...requireSame(templateOf(spec, before), templateOf(before, before), specPath.child('template')),
-    ...fixed.slice(1).flatMap((key) => requireSame(spec[key], before[key], specPath.child(key))),
+    ...errorsOfEach(fixed.slice(1), (key) => requireSame(spec[key], before[key], specPath.child(key))),
   ]
 }
 
@@ -187,7 +188,7 @@ export function defaultJobSpec(spec: JsonObjectDraft): void {
 export function validateJobSpec(spec: JsonObject, path: FieldPath): FieldError[] {
   const isIndexed = textIn(spec, 'completionMode') === 'Indexed'
   return [
-    ...counts.flatMap((key) => requireNonNegative(numberIn(spec, key), path.child(key))),
+    ...errorsOfEach(counts, (key) => requireNonNegative(numberIn(spec, key), path.child(key))),
     ...allowOneOf(spec['completionMode'], path.child('completionMode'), ['NonIndexed', 'Indexed']),
     ...(isIndexed ? validateIndexed(spec, path) : validateUnindexed(spec, path)),
     ...allowOneOf(spec['podReplacementPolicy'], path.child('podReplacementPolicy'), ['Failed', 'TerminatingOrFailed']),

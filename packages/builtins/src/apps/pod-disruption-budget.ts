@@ -2,6 +2,7 @@
  * PodDisruptionBudgets: either minAvailable or maxUnavailable, as a number or a percentage.
  */
 import {
+  errorsOfEach,
   pushAll,
   fieldError,
   FieldPath,
@@ -35,7 +36,7 @@ export const podDisruptionBudgetStrategy: StrategyHooks = {
     const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
     return [
       ...validateConditions(objectsIn(status, 'conditions').filter(isCondition), statusPath.child('conditions')),
-      ...counts.flatMap((key) => requireNonNegative(numberIn(status, key), statusPath.child(key))),
+      ...errorsOfEach(counts, (key) => requireNonNegative(numberIn(status, key), statusPath.child(key))),
     ]
   },
 }

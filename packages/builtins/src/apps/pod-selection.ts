@@ -2,6 +2,7 @@
  * The common part of workload kinds: a selector, and a Pod template that it selects, with restart policy Always.
  */
 import {
+  errorsOfEach,
   compareText,
   fieldError,
   FieldPath,
@@ -79,14 +80,14 @@ export function validateRestartingTemplate(template: JsonObject, { owner }: { ow
 
 /** Optional non-negative numbers of a spec. */
 export function validateCounts(spec: JsonObject, keys: readonly string[]): FieldError[] {
-  return keys.flatMap((key) => requireNonNegative(numberIn(spec, key), specPath.child(key)))
+  return errorsOfEach(keys, (key) => requireNonNegative(numberIn(spec, key), specPath.child(key)))
 }
 
 /** Counts in a status: non-negative, at most the number of replicas, available at most ready. */
 export function validateReplicaStatus(status: JsonObject, keys: readonly string[]): FieldError[] {
   const path = FieldPath.of('status')
   const count = (key: string): number => numberIn(status, key) ?? 0
-  const errors = ['replicas', 'observedGeneration', ...keys].flatMap((key) =>
+  const errors = errorsOfEach(['replicas', 'observedGeneration', ...keys], (key) =>
     requireNonNegative(numberIn(status, key), path.child(key)),
   )
   for (const key of keys) {

@@ -2,6 +2,7 @@
  * StatefulSets and ControllerRevisions. Most fields of a StatefulSet are immutable.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   deepEqual,
@@ -100,14 +101,14 @@ function validateStatefulSet(object: UnstructuredObject): FieldError[] {
   return [
     ...validatePolicy(textIn(spec, 'podManagementPolicy')),
     ...validateStrategy(objectIn(spec, 'updateStrategy')),
-    ...['whenDeleted', 'whenScaled'].flatMap((key) =>
+    ...errorsOfEach(['whenDeleted', 'whenScaled'], (key) =>
       requireOneOf(
         textIn(objectIn(spec, 'persistentVolumeClaimRetentionPolicy'), key),
         specPath.child('persistentVolumeClaimRetentionPolicy', key),
         ['Retain', 'Delete'],
       ),
     ),
-    ...objectsIn(spec, 'volumeClaimTemplates').flatMap((claim, index) =>
+    ...errorsOfEach(objectsIn(spec, 'volumeClaimTemplates'), (claim, index) =>
       validateClaimSpec(objectIn(claim, 'spec'), specPath.child('volumeClaimTemplates').index(index).child('spec')),
     ),
     ...validateCounts(spec, ['replicas', 'minReadySeconds']),

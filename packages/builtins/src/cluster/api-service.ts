@@ -2,6 +2,7 @@
  * APIServices: the name is version and group, priorities are limited, and a local one has no CA bundle.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDns1035Label,
   checkDnsSubdomain,
@@ -97,7 +98,7 @@ function validateTarget(spec: JsonObject): FieldError[] {
   const [path, port] = [specPath.child('service'), numberIn(service, 'port') ?? 0]
   pushAll(
     errors,
-    ['namespace', 'name'].flatMap((key) => requireText(textIn(service, key), path.child(key))),
+    errorsOfEach(['namespace', 'name'], (key) => requireText(textIn(service, key), path.child(key))),
   )
   if (!isPort(port))
     errors.push(

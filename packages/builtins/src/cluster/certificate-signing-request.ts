@@ -4,6 +4,7 @@
  * The signature of the request is not verified. The server fills in the requesting user.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   fieldError,
@@ -109,13 +110,11 @@ function validateSigner(name: string, path: FieldPath): FieldError[] {
       fieldError.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
     ]
   const [domain = ''] = parts
-  const errors = domain
-    .split('.')
-    .flatMap((label) =>
-      checkDnsLabel(label).map((complaint) =>
-        fieldError.invalid(path, domain, `validating label "${label}": ${complaint}`),
-      ),
-    )
+  const errors = errorsOfEach(domain.split('.'), (label) =>
+    checkDnsLabel(label).map((complaint) =>
+      fieldError.invalid(path, domain, `validating label "${label}": ${complaint}`),
+    ),
+  )
   if (domain.includes('.')) return errors
   return [
     ...errors,
@@ -130,7 +129,7 @@ function validateRequest(request: string, path: FieldPath): FieldError[] {
 
 function validateConditions(conditions: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>()
-  return conditions.flatMap((condition, index) => {
+  return errorsOfEach(conditions, (condition, index) => {
     const [path, type] = [conditionsPath.index(index), textIn(condition, 'type')]
     const statuses = decisions.includes(type) ? ['True'] : ['False', 'True', 'Unknown']
     const errors = [

@@ -2,6 +2,7 @@
  * ConfigMaps: keys are valid file names and occur in either `data` or `binaryData`.
  */
 import {
+  errorsOfEach,
   deepEqual,
   fieldError,
   FieldPath,
@@ -38,7 +39,7 @@ export function checkDataKey(key: string): string[] {
 }
 
 export function validateDataKeys(keys: readonly string[], path: FieldPath): FieldError[] {
-  return keys.flatMap((key) => refuse(key, path.key(key), checkDataKey(key)))
+  return errorsOfEach(keys, (key) => refuse(key, path.key(key), checkDataKey(key)))
 }
 
 /** Whether a text is padded base64, as Go accepts it. */

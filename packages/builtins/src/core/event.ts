@@ -5,6 +5,7 @@
  * both forms.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsSubdomain,
   deepEqual,
@@ -106,7 +107,7 @@ function validateDetails(event: UnstructuredObject, reporterName: string): Field
   return [
     ...requireText(reporting, reporterPath),
     ...requireQualifiedName(reporting, reporterPath),
-    ...['reportingInstance', 'action', 'reason'].flatMap((field) => [
+    ...errorsOfEach(['reportingInstance', 'action', 'reason'], (field) => [
       ...requireText(textIn(event, field), FieldPath.of(field)),
       ...validateLength(event, field, 128),
     ]),
@@ -169,7 +170,7 @@ const frozenFields = [
 
 function validateUnchanged(event: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   return [
-    ...frozenFields.flatMap((field) => requireSame(plain(event, field), plain(old, field), FieldPath.of(field))),
+    ...errorsOfEach(frozenFields, (field) => requireSame(plain(event, field), plain(old, field), FieldPath.of(field))),
     ...(deepEqual(microsecond(event), microsecond(old))
       ? []
       : requireSame(event['eventTime'], old['eventTime'], FieldPath.of('eventTime'))),

@@ -3,6 +3,7 @@
  * consistency of min, max, defaults and ratio.
  */
 import {
+  errorsOfEach,
   compareQuantities,
   fieldError,
   FieldPath,
@@ -39,7 +40,7 @@ export const limitRangeStrategy: StrategyHooks = {
   },
   validate(object) {
     const seen = new Set<string>()
-    return objectsIn(objectIn(object, 'spec'), 'limits').flatMap((item, index) => {
+    return errorsOfEach(objectsIn(objectIn(object, 'spec'), 'limits'), (item, index) => {
       const [path, type] = [limitsPath.index(index), textIn(item, 'type')]
       const duplicate = seen.has(type) ? [fieldError.duplicate(path.child('type'), type)] : []
       seen.add(type)
@@ -69,8 +70,8 @@ function validateItem(item: JsonObject, path: FieldPath): FieldError[] {
   const type = textIn(item, 'type')
   const checkName = type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName
   const used = parts.filter((part) => type !== 'Pod' || !part.startsWith('default'))
-  const errors = used.flatMap((part) =>
-    Object.keys(objectIn(item, part)).flatMap((name) => checkName(name, path.child(part).key(name))),
+  const errors = errorsOfEach(used, (part) =>
+    errorsOfEach(Object.keys(objectIn(item, part)), (name) => checkName(name, path.child(part).key(name))),
   )
   for (const part of ['default', 'defaultRequest']) {
     if (type === 'Pod' && Object.keys(objectIn(item, part)).length > 0) {
@@ -89,7 +90,7 @@ function validateItem(item: JsonObject, path: FieldPath): FieldError[] {
     )
   }
   const names = new Set(used.flatMap((part) => Object.keys(objectIn(item, part))))
-  return [...errors, ...[...names].flatMap((name) => validateResource(item, name, path))]
+  return [...errors, ...errorsOfEach([...names], (name) => validateResource(item, name, path))]
 }
 
 type Amounts = Readonly<Record<(typeof parts)[number], Quantity | undefined>>
@@ -144,7 +145,7 @@ const orders: readonly {
 ]
 
 function validateOrder(amounts: Amounts, name: string, path: FieldPath): FieldError[] {
-  return orders.flatMap(({ low, high, at, shown, words }) => {
+  return errorsOfEach(orders, ({ low, high, at, shown, words }) => {
     const [less, more, value] = [amounts[low], amounts[high], amounts[shown]]
     if (less === undefined || more === undefined || value === undefined || compareQuantities(less, more) <= 0) return []
     const detail = `${words[0]} ${formatQuantity(less)} is greater than ${words[1]} ${formatQuantity(more)}`

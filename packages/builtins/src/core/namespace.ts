@@ -3,6 +3,7 @@
  * always labeled with their own name.
  */
 import {
+  errorsOfEach,
   checkQualifiedName,
   fieldError,
   FieldPath,
@@ -42,7 +43,7 @@ export const namespaceStrategy: StrategyHooks = {
     restore(ensureDraft(object, 'spec'), 'finalizers', finalizers)
   },
   validate: (object) =>
-    textsIn(objectIn(object, 'spec'), 'finalizers').flatMap((finalizer) => [
+    errorsOfEach(textsIn(objectIn(object, 'spec'), 'finalizers'), (finalizer) => [
       ...refuse(finalizer, finalizersPath, checkQualifiedName(finalizer)),
       ...validateFinalizer(finalizer),
     ]),

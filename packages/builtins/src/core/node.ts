@@ -2,6 +2,7 @@
  * Nodes: taints are unique by key and effect; podCIDRs and providerID are immutable once set.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkLabelValue,
   deepEqual,
@@ -48,7 +49,7 @@ export const nodeStrategy: StrategyHooks = {
 
 function validateTaints(taints: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>()
-  return taints.flatMap((taint, index) => {
+  return errorsOfEach(taints, (taint, index) => {
     const path = taintsPath.index(index)
     const [key, value, effect] = [textIn(taint, 'key'), textIn(taint, 'value'), textIn(taint, 'effect')]
     const errors = requireQualifiedName(key, path.child('key'))
@@ -74,8 +75,8 @@ function withDetail(error: FieldError, detail: string): FieldError {
 
 function validateResources(object: UnstructuredObject): FieldError[] {
   const status = objectIn(object, 'status')
-  return ['capacity', 'allocatable'].flatMap((part) =>
-    Object.entries(objectIn(status, part)).flatMap(([name, value]) =>
+  return errorsOfEach(['capacity', 'allocatable'], (part) =>
+    errorsOfEach(Object.entries(objectIn(status, part)), ([name, value]) =>
       validateQuantity(name, value, FieldPath.of('status', part, name)),
     ),
   )
@@ -83,7 +84,7 @@ function validateResources(object: UnstructuredObject): FieldError[] {
 
 function validateRanges(ranges: readonly string[]): FieldError[] {
   const path = specPath.child('podCIDRs')
-  const errors = ranges.flatMap((range, index) => validateRange(range, path.index(index)))
+  const errors = errorsOfEach(ranges, (range, index) => validateRange(range, path.index(index)))
   const families = new Set(ranges.map((range) => range.includes(':')))
   if (errors.length > 0 || ranges.length <= 1 || families.size === ranges.length) return errors
   return [fieldError.invalid(path, ranges, 'may specify no more than one CIDR for each IP family')]
@@ -91,7 +92,7 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
 
 function validateAddresses(object: UnstructuredObject): FieldError[] {
   const seen = new Set<string>()
-  return objectsIn(objectIn(object, 'status'), 'addresses').flatMap((address, index) => {
+  return errorsOfEach(objectsIn(objectIn(object, 'status'), 'addresses'), (address, index) => {
     const identity = JSON.stringify([address['type'], address['address']])
     const repeated = seen.has(identity)
     seen.add(identity)

@@ -2,6 +2,7 @@
  * PersistentVolumes: the volume source is immutable.
  */
 import {
+  errorsOfEach,
   checkDnsSubdomain,
   compareQuantities,
   deepEqual,
@@ -107,7 +108,7 @@ function validateCapacity(capacity: JsonObject, path: FieldPath): FieldError[] {
     errors.push(fieldError.notSupported(path, names.length === 0 ? null : capacity, ['storage']))
   return [
     ...errors,
-    ...Object.entries(capacity).flatMap(([name, value]) => {
+    ...errorsOfEach(Object.entries(capacity), ([name, value]) => {
       const quantity = quantityFrom(value)
       return quantity !== undefined && quantity.unscaled > 0n
         ? []

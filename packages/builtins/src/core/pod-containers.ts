@@ -2,6 +2,7 @@
  * Containers of a Pod: names, images, ports, mounts, environment and resources, and which kinds may have probes.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
@@ -53,7 +54,7 @@ export function validateContainers(spec: JsonObject, { volumes, path }: Containe
   ]
   const names = new Set<string>()
   if (containers.length === 0) return [fieldError.required(path.child('containers'))]
-  const main = containers.flatMap((container, index) => {
+  const main = errorsOfEach(containers, (container, index) => {
     const here = path.child('containers').index(index)
     return [
       ...validateContainer(container, { path: here, volumes }),
@@ -61,7 +62,7 @@ export function validateContainers(spec: JsonObject, { volumes, path }: Containe
       ...validateProbesAndLifecycle(container, here, { graceSeconds }),
     ]
   })
-  const initial = objectsIn(spec, 'initContainers').flatMap((container, index) => {
+  const initial = errorsOfEach(objectsIn(spec, 'initContainers'), (container, index) => {
     const here = path.child('initContainers').index(index)
     return [
       ...validateContainer(container, { path: here, volumes }),
@@ -69,7 +70,7 @@ export function validateContainers(spec: JsonObject, { volumes, path }: Containe
       ...validateInitial(container, here, { graceSeconds }),
     ]
   })
-  const ephemeral = objectsIn(spec, 'ephemeralContainers').flatMap((container, index) => {
+  const ephemeral = errorsOfEach(objectsIn(spec, 'ephemeralContainers'), (container, index) => {
     const here = path.child('ephemeralContainers').index(index)
     return [...validateContainer(container, { path: here, volumes }), ...validateUnique(container, here, names)]
   })
@@ -118,7 +119,7 @@ function validateInitial(container: JsonObject, path: FieldPath, options: { grac
 
 function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  return ports.flatMap((port, index) => {
+  return errorsOfEach(ports, (port, index) => {
     const [here, name] = [path.index(index), textIn(port, 'name')]
     const errors = name === '' ? [] : refuse(name, here.child('name'), checkPortName(name))
     if (errors.length === 0 && name !== '' && seen.has(name))
@@ -138,8 +139,8 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
 
 function validateHostPorts(containers: readonly JsonObject[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  return containers.flatMap((container, index) =>
-    objectsIn(container, 'ports').flatMap((port, at) => {
+  return errorsOfEach(containers, (container, index) =>
+    errorsOfEach(objectsIn(container, 'ports'), (port, at) => {
       const hostPort = numberIn(port, 'hostPort') ?? 0
       if (hostPort === 0) return []
       const identity = `${textIn(port, 'protocol')}/${textIn(port, 'hostIP')}/${hostPort}`
@@ -178,10 +179,12 @@ const subscripted = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/
 
 function validateEnvironment(container: JsonObject, path: FieldPath): FieldError[] {
   return [
-    ...objectsIn(container, 'env').flatMap((variable, index) =>
+    ...errorsOfEach(objectsIn(container, 'env'), (variable, index) =>
       validateVariable(variable, path.child('env').index(index)),
     ),
-    ...objectsIn(container, 'envFrom').flatMap((source, index) => validateBulk(source, path.child('envFrom'), index)),
+    ...errorsOfEach(objectsIn(container, 'envFrom'), (source, index) =>
+      validateBulk(source, path.child('envFrom'), index),
+    ),
   ]
 }
 
@@ -203,7 +206,7 @@ function checkVariableName(name: string): string[] {
 
 function validateSource(from: JsonObject, path: FieldPath, { hasValue }: { hasValue: boolean }): FieldError[] {
   const used = sources.filter((key) => optionalObjectIn(from, key) !== undefined)
-  const errors = used.flatMap((key) => validateReference(key, objectIn(from, key), path.child(key)))
+  const errors = errorsOfEach(used, (key) => validateReference(key, objectIn(from, key), path.child(key)))
   if (used.length === 0) {
     const detail =
       'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'
@@ -281,14 +284,14 @@ function validateContainerResources(resources: JsonObject, path: FieldPath): Fie
 }
 
 function validateNames(amounts: JsonObject, path: FieldPath): FieldError[] {
-  return Object.entries(amounts).flatMap(([name, value]) => [
+  return errorsOfEach(Object.entries(amounts), ([name, value]) => [
     ...validateContainerResourceName(name, path.key(name)),
     ...validateQuantity(name, value, path.key(name)),
   ])
 }
 
 function validateAgainstLimits(requests: JsonObject, limits: JsonObject, path: FieldPath): FieldError[] {
-  return Object.entries(requests).flatMap(([name, value]) => {
+  return errorsOfEach(Object.entries(requests), ([name, value]) => {
     const [request, limit] = [quantityFrom(value), Object.hasOwn(limits, name) ? quantityFrom(limits[name]) : undefined]
     if (request === undefined) return []
     if (limit === undefined) {

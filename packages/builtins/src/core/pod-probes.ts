@@ -2,6 +2,7 @@
  * Probes and lifecycle hooks of containers: exactly one action each, and valid numbers.
  */
 import {
+  errorsOfEach,
   pushAll,
   fieldError,
   numberIn,
@@ -31,11 +32,11 @@ export function validateProbesAndLifecycle(
 ): FieldError[] {
   const lifecycle = objectIn(container, 'lifecycle')
   return [
-    ...['postStart', 'preStop'].flatMap((key) => {
+    ...errorsOfEach(['postStart', 'preStop'], (key) => {
       const handler = optionalObjectIn(lifecycle, key)
       return handler === undefined ? [] : validateAction(handler, path.child('lifecycle', key), { graceSeconds })
     }),
-    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((key) => {
+    ...errorsOfEach(['livenessProbe', 'readinessProbe', 'startupProbe'], (key) => {
       const probe = optionalObjectIn(container, key)
       return probe === undefined ? [] : validateProbe(probe, path.child(key), { key, graceSeconds })
     }),
@@ -54,7 +55,7 @@ function validateProbe(
   const errors = validateAction(probe, path, { graceSeconds })
   pushAll(
     errors,
-    counts.flatMap((count) => requireNonNegative(numberIn(probe, count), path.child(count))),
+    errorsOfEach(counts, (count) => requireNonNegative(numberIn(probe, count), path.child(count))),
   )
   if (grace !== undefined && grace <= 0) errors.push(fieldError.invalid(gracePath, grace, 'must be greater than 0'))
   if (key === 'readinessProbe') {

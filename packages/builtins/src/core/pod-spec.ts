@@ -5,6 +5,7 @@
  * schema only.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
@@ -57,15 +58,15 @@ export function validatePodSpec(spec: JsonObject, path: FieldPath, { pod = '' }:
     ]),
     ...validateLabels(textMapIn(spec, 'nodeSelector'), path.child('nodeSelector')),
     ...validateGates(objectsIn(spec, 'schedulingGates'), path.child('schedulingGates')),
-    ...objectsIn(spec, 'readinessGates').flatMap((gate, index) =>
+    ...errorsOfEach(objectsIn(spec, 'readinessGates'), (gate, index) =>
       requireQualifiedName(
         textIn(gate, 'conditionType'),
         path.child('readinessGates').index(index).child('conditionType'),
       ),
     ),
-    ...names.flatMap(([field, check]) => validateName(textIn(spec, field), path.child(field), check)),
+    ...errorsOfEach(names, ([field, check]) => validateName(textIn(spec, field), path.child(field), check)),
     ...validateDeadline(numberIn(spec, 'activeDeadlineSeconds'), path.child('activeDeadlineSeconds')),
-    ...objectsIn(spec, 'tolerations').flatMap((toleration, index) =>
+    ...errorsOfEach(objectsIn(spec, 'tolerations'), (toleration, index) =>
       validateToleration(toleration, path.child('tolerations').index(index)),
     ),
     ...validateAliases(objectsIn(spec, 'hostAliases'), path.child('hostAliases')),
@@ -98,7 +99,7 @@ function validateClaims(spec: JsonObject, path: FieldPath, pod: string): FieldEr
   const made = new Set(
     volumes.filter((volume) => volume['ephemeral'] !== undefined).map((volume) => `${pod}-${textIn(volume, 'name')}`),
   )
-  return volumes.flatMap((volume, index) => {
+  return errorsOfEach(volumes, (volume, index) => {
     const claim = textIn(objectIn(volume, 'persistentVolumeClaim'), 'claimName')
     if (pod === '' || claim === '' || !made.has(claim)) return []
     const here = path.child('volumes').index(index).child('persistentVolumeClaim', 'claimName')
@@ -107,8 +108,8 @@ function validateClaims(spec: JsonObject, path: FieldPath, pod: string): FieldEr
 }
 
 function validateHostNetwork(spec: JsonObject, path: FieldPath): FieldError[] {
-  return objectsIn(spec, 'containers').flatMap((container, index) =>
-    objectsIn(container, 'ports').flatMap((port, at) => {
+  return errorsOfEach(objectsIn(spec, 'containers'), (container, index) =>
+    errorsOfEach(objectsIn(container, 'ports'), (port, at) => {
       const [inside, outside] = [numberIn(port, 'containerPort') ?? 0, numberIn(port, 'hostPort') ?? 0]
       if (outside === inside || outside === 0) return []
       const here = path.child('containers').index(index).child('ports').index(at).child('hostPort')
@@ -119,7 +120,7 @@ function validateHostNetwork(spec: JsonObject, path: FieldPath): FieldError[] {
 
 function validateGates(gates: readonly JsonObject[], path: FieldPath): FieldError[] {
   const all = gates.map((gate) => textIn(gate, 'name'))
-  return all.flatMap((name, index) => [
+  return errorsOfEach(all, (name, index) => [
     ...requireQualifiedName(name, path.index(index)),
     ...(all.indexOf(name) < index ? [fieldError.duplicate(path.index(index), name)] : []),
   ])
@@ -155,9 +156,9 @@ function validateToleration(toleration: JsonObject, path: FieldPath): FieldError
 }
 
 function validateAliases(aliases: readonly JsonObject[], path: FieldPath): FieldError[] {
-  return aliases.flatMap((alias, index) => [
+  return errorsOfEach(aliases, (alias, index) => [
     ...validateAddress(textIn(alias, 'ip'), path.index(index).child('ip')),
-    ...textsIn(alias, 'hostnames').flatMap((name, at) =>
+    ...errorsOfEach(textsIn(alias, 'hostnames'), (name, at) =>
       refuse(name, path.index(index).child('hostnames').index(at), checkDnsSubdomain(name)),
     ),
   ])

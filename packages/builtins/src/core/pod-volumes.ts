@@ -4,6 +4,7 @@
  * The volume types of every cluster are validated; others are only counted.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   fieldError,
@@ -41,7 +42,7 @@ export function validateVolumes(
   path: FieldPath,
 ): { names: ReadonlySet<string>; errors: FieldError[] } {
   const names = new Set<string>()
-  const errors = volumes.flatMap((volume, index) => {
+  const errors = errorsOfEach(volumes, (volume, index) => {
     const [here, name] = [path.index(index), textIn(volume, 'name')]
     const wrong = validateType(volume, here)
     if (name === '') wrong.push(fieldError.required(here.child('name')))
@@ -55,7 +56,7 @@ export function validateVolumes(
 
 export function validateMounts(container: JsonObject, path: FieldPath, volumes: ReadonlySet<string>): FieldError[] {
   const seen = new Set<string>()
-  const mounts = objectsIn(container, 'volumeMounts').flatMap((mount, index) => {
+  const mounts = errorsOfEach(objectsIn(container, 'volumeMounts'), (mount, index) => {
     const [here, name, mountPath] = [
       path.child('volumeMounts').index(index),
       textIn(mount, 'name'),
@@ -68,7 +69,7 @@ export function validateMounts(container: JsonObject, path: FieldPath, volumes: 
     seen.add(mountPath)
     return [...errors, ...validateSubPath(mount, path.child('volumeMounts'), here)]
   })
-  const devices = objectsIn(container, 'volumeDevices').flatMap((device, index) => {
+  const devices = errorsOfEach(objectsIn(container, 'volumeDevices'), (device, index) => {
     const [here, name] = [path.child('volumeDevices').index(index), textIn(device, 'name')]
     const missing = volumes.has(name) ? [] : [fieldError.notFound(here.child('name'), name)]
     return [

@@ -2,6 +2,7 @@
  * Pods: defaults, status Pending on create, a mostly immutable spec, and a grace period on delete.
  */
 import {
+  errorsOfEach,
   addQuantities,
   compareQuantities,
   deepEqual,
@@ -168,7 +169,7 @@ function withoutSeconds({ tolerationSeconds: _, ...toleration }: JsonObject): Js
 
 function validateGates(now: readonly JsonObject[], before: readonly JsonObject[], path: FieldPath): FieldError[] {
   const names = new Set(before.map((gate) => textIn(gate, 'name')))
-  return now.flatMap((gate, index) => {
+  return errorsOfEach(now, (gate, index) => {
     const name = textIn(gate, 'name')
     if (names.has(name)) return []
     return [

@@ -2,6 +2,7 @@
  * ResourceQuotas: limits by resource name, for the objects in the scopes; scopes are immutable.
  */
 import {
+  errorsOfEach,
   fieldError,
   FieldPath,
   objectIn,
@@ -58,7 +59,7 @@ export const resourceQuotaStrategy: StrategyHooks = {
 }
 
 function validateHard(part: JsonObject, key: string, path: FieldPath): FieldError[] {
-  return Object.entries(objectIn(part, key)).flatMap(([name, value]) => {
+  return errorsOfEach(Object.entries(objectIn(part, key)), ([name, value]) => {
     const here = path.child(key).key(name)
     return [...validateQuotaResourceName(name, here), ...validateQuantity(name, value, here)]
   })
@@ -68,7 +69,7 @@ function validateScopes(spec: JsonObject): FieldError[] {
   const [path, list] = [specPath.child('scopes'), textsIn(spec, 'scopes')]
   const complain = (detail: string): FieldError => fieldError.invalid(path, list, detail)
   return [
-    ...list.flatMap((scope) => [
+    ...errorsOfEach(list, (scope) => [
       ...(scopes.includes(scope) ? [] : [complain('unsupported scope')]),
       ...misplaced(spec, scope).map(() => complain('unsupported scope applied to resource')),
     ]),
@@ -81,7 +82,7 @@ function validateSelector(spec: JsonObject): FieldError[] {
   const path = specPath.child('scopeSelector', 'matchExpressions')
   const requirements = objectsIn(selector, 'matchExpressions')
   return [
-    ...requirements.flatMap((requirement) => {
+    ...errorsOfEach(requirements, (requirement) => {
       const scope = textIn(requirement, 'scopeName')
       return [
         ...(scopes.includes(scope) ? [] : [fieldError.invalid(path.child('scopeName'), scope, 'unsupported scope')]),

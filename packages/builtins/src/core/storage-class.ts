@@ -2,6 +2,7 @@
  * StorageClasses and CSIDrivers. Except for expansion and topology, a StorageClass is immutable.
  */
 import {
+  errorsOfEach,
   fieldError,
   FieldPath,
   textIn,
@@ -33,7 +34,7 @@ export const storageClassStrategy: StrategyHooks = {
       'WaitForFirstConsumer',
     ]),
   ],
-  validateUpdate: (object, old) => fixed.flatMap((key) => requireSame(object[key], old[key], FieldPath.of(key))),
+  validateUpdate: (object, old) => errorsOfEach(fixed, (key) => requireSame(object[key], old[key], FieldPath.of(key))),
 }
 
 export const csiDriverStrategy: StrategyHooks = {

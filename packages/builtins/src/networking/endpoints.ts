@@ -2,6 +2,7 @@
  * EndpointSlices: endpoints of one address type, which is immutable; a change of labels increments the generation.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
@@ -52,7 +53,7 @@ function contentOf({ metadata, ...content }: UnstructuredObject): unknown {
 function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldError[] {
   if (ports.length > portsMax) return [fieldError.tooMany(path, ports.length, portsMax)]
   const seen = new Set<string>()
-  return ports.flatMap((port, index) => {
+  return errorsOfEach(ports, (port, index) => {
     const [here, name, protocol] = [path.index(index), textIn(port, 'name'), port['appProtocol']]
     const errors = name === '' ? [] : refuse(name, here.child('name'), checkDnsLabel(name))
     if (seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))
@@ -67,7 +68,7 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
 function validateEndpoints(object: UnstructuredObject, path: FieldPath): FieldError[] {
   const [endpoints, type] = [objectsIn(object, 'endpoints'), textIn(object, 'addressType')]
   if (endpoints.length > endpointsMax) return [fieldError.tooMany(path, endpoints.length, endpointsMax)]
-  return endpoints.flatMap((endpoint, index) => {
+  return errorsOfEach(endpoints, (endpoint, index) => {
     const [here, addresses, node, hostname] = [
       path.index(index),
       textsIn(endpoint, 'addresses'),
@@ -91,7 +92,7 @@ function validateAddresses(addresses: readonly string[], path: FieldPath, { type
   const errors = addresses.length > addressesMax ? [fieldError.tooMany(path, addresses.length, addressesMax)] : []
   return [
     ...errors,
-    ...addresses.flatMap((address, index) => {
+    ...errorsOfEach(addresses, (address, index) => {
       if (type === 'FQDN') return validateDomain(address, path.index(index))
       if (type !== 'IPv4' && type !== 'IPv6') return []
       const family = familyOf(address)
@@ -115,7 +116,7 @@ function validateDomain(name: string, path: FieldPath): FieldError[] {
 function validateHints(hints: readonly JsonObject[], path: FieldPath, check: (name: string) => string[]): FieldError[] {
   if (hints.length > hintsMax) return [fieldError.tooMany(path, hints.length, hintsMax)]
   const names = hints.map((hint) => textIn(hint, 'name'))
-  return names.flatMap((name, index) => {
+  return errorsOfEach(names, (name, index) => {
     const here = path.index(index).child('name')
     return [
       ...(names.indexOf(name) < index ? [fieldError.duplicate(here, name)] : []),
@@ -132,7 +133,7 @@ export const endpointsStrategy: StrategyHooks = {
       for (const port of draftsIn(subset, 'ports')) setDefaultText(port, 'protocol', 'TCP')
   },
   validate: (object) =>
-    objectsIn(object, 'subsets').flatMap((subset, index) =>
+    errorsOfEach(objectsIn(object, 'subsets'), (subset, index) =>
       validateSubset(subset, FieldPath.of('subsets').index(index)),
     ),
 }
@@ -150,7 +151,7 @@ function validateSubset(subset: JsonObject, path: FieldPath): FieldError[] {
   const ports = objectsIn(subset, 'ports')
   return [
     ...errors,
-    ...ports.flatMap((port, index) =>
+    ...errorsOfEach(ports, (port, index) =>
       validatePort(port, path.child('ports').index(index), { named: ports.length > 1 }),
     ),
   ]

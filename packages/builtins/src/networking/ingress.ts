@@ -2,6 +2,7 @@
  * Ingresses and IngressClasses: rules that route hosts and paths to backends.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
@@ -73,7 +74,7 @@ function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
   if (http === undefined) return errors
   const [paths, here] = [objectsIn(http, 'paths'), path.child('http', 'paths')]
   if (paths.length === 0) errors.push(fieldError.required(here))
-  return [...errors, ...paths.flatMap((each, index) => validatePath(each, here.index(index)))]
+  return [...errors, ...errorsOfEach(paths, (each, index) => validatePath(each, here.index(index)))]
 }
 
 function checkHost(host: string): string[] {
@@ -108,7 +109,7 @@ function validateBackend(backend: JsonObject, path: FieldPath): FieldError[] {
   if (resource !== undefined && service !== undefined)
     return [fieldError.invalid(path, '', 'cannot set both resource and service backends')]
   if (resource !== undefined)
-    return ['kind', 'name'].flatMap((key) => requireText(textIn(resource, key), path.child('resource', key)))
+    return errorsOfEach(['kind', 'name'], (key) => requireText(textIn(resource, key), path.child('resource', key)))
   return service === undefined
     ? [fieldError.invalid(path, '', 'resource or service backend is required')]
     : validateService(service, path)
@@ -130,6 +131,6 @@ function validateService(service: JsonObject, path: FieldPath): FieldError[] {
 
 function validateTls(tls: JsonObject, path: FieldPath): FieldError[] {
   const [hosts, secret] = [textsIn(tls, 'hosts'), textIn(tls, 'secretName')]
-  const errors = hosts.flatMap((host, index) => refuse(host, path.child('hosts').index(index), checkHost(host)))
+  const errors = errorsOfEach(hosts, (host, index) => refuse(host, path.child('hosts').index(index), checkHost(host)))
   return secret === '' ? errors : [...errors, ...refuse(secret, path.child('secretName'), checkDnsSubdomain(secret))]
 }

@@ -2,6 +2,7 @@
  * NetworkPolicies: the ports and peers of allowed traffic.
  */
 import {
+  errorsOfEach,
   pushAll,
   fieldError,
   FieldPath,
@@ -57,11 +58,11 @@ function defaultPorts(spec: JsonObjectDraft): void {
 }
 
 function validateRules(spec: JsonObject, direction: string, { peers }: { peers: string }): FieldError[] {
-  return objectsIn(spec, direction).flatMap((rule, index) => {
+  return errorsOfEach(objectsIn(spec, direction), (rule, index) => {
     const path = specPath.child(direction).index(index)
     return [
-      ...objectsIn(rule, 'ports').flatMap((port, at) => validatePort(port, path.child('ports').index(at))),
-      ...objectsIn(rule, peers).flatMap((peer, at) => validatePeer(peer, path.child(peers).index(at))),
+      ...errorsOfEach(objectsIn(rule, 'ports'), (port, at) => validatePort(port, path.child('ports').index(at))),
+      ...errorsOfEach(objectsIn(rule, peers), (peer, at) => validatePeer(peer, path.child(peers).index(at))),
     ]
   })
 }
@@ -86,7 +87,7 @@ function validatePort(port: JsonObject, path: FieldPath): FieldError[] {
 function validatePeer(peer: JsonObject, path: FieldPath): FieldError[] {
   const block = optionalObjectIn(peer, 'ipBlock')
   const selectors = ['podSelector', 'namespaceSelector'].filter((key) => optionalObjectIn(peer, key) !== undefined)
-  const errors = selectors.flatMap((key) => validateSelectorIn(peer, key, path))
+  const errors = errorsOfEach(selectors, (key) => validateSelectorIn(peer, key, path))
   if (block !== undefined) pushAll(errors, validateBlock(block, path.child('ipBlock')))
   if (block === undefined && selectors.length === 0) errors.push(fieldError.required(path, 'must specify a peer'))
   if (block !== undefined && selectors.length > 0)
@@ -99,7 +100,7 @@ function validateBlock(block: JsonObject, path: FieldPath): FieldError[] {
   if (range === '') return [fieldError.required(path.child('cidr'))]
   const errors = validateRange(range, path.child('cidr'))
   if (errors.length > 0) return errors
-  return textsIn(block, 'except').flatMap((except, index) => {
+  return errorsOfEach(textsIn(block, 'except'), (except, index) => {
     const here = path.child('except').index(index)
     const wrong = validateRange(except, here)
     if (wrong.length > 0 || isWithin(except, range)) return wrong
@@ -109,5 +110,5 @@ function validateBlock(block: JsonObject, path: FieldPath): FieldError[] {
 
 function validateTypes(list: readonly string[], path: FieldPath): FieldError[] {
   if (list.length > types.length) return [fieldError.invalid(path, list, 'may not specify more than two policyTypes')]
-  return list.flatMap((type, index) => requireOneOf(type, path.index(index), types))
+  return errorsOfEach(list, (type, index) => requireOneOf(type, path.index(index), types))
 }

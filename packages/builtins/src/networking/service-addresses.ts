@@ -7,6 +7,7 @@
  * 30000-32767. A value chosen by the client is kept if it is free; an allocated value is kept.
  */
 import {
+  errorsOfEach,
   fieldError,
   FieldPath,
   numberIn,
@@ -129,7 +130,7 @@ function collisions(spec: JsonObject, { addresses, ports }: AllocatedValues): Fi
         ]
   return [
     ...first,
-    ...objectsIn(spec, 'ports').flatMap((port, index) => {
+    ...errorsOfEach(objectsIn(spec, 'ports'), (port, index) => {
       const number = numberIn(port, 'nodePort') ?? 0
       if (number === 0 || !ports.has(number)) return []
       return [
@@ -230,11 +231,9 @@ export function validateClusterIPsImmutable(spec: JsonObject, old: JsonObject): 
     return [fieldError.invalid(addressesPath.index(0), now, 'primary clusterIP can not be unset')]
   }
   const compared = now.length === before.length ? before.length : Math.min(1, before.length)
-  const errors = before
-    .slice(0, compared)
-    .flatMap((address, index) =>
-      address === now[index] ? [] : [fieldError.invalid(addressesPath.index(index), now, 'may not change once set')],
-    )
+  const errors = errorsOfEach(before.slice(0, compared), (address, index) =>
+    address === now[index] ? [] : [fieldError.invalid(addressesPath.index(index), now, 'may not change once set')],
+  )
   if (before.length > now.length && spec['ipFamilyPolicy'] !== 'SingleStack') {
     const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP"
     errors.push(fieldError.invalid(specPath.child('ipFamilyPolicy'), spec['ipFamilyPolicy'], detail))
@@ -255,14 +254,14 @@ function validateInStep(address: string, addresses: readonly string[]): FieldErr
 }
 
 function validateFamilies(list: readonly string[]): FieldError[] {
-  return list.flatMap((family, index) => [
+  return errorsOfEach(list, (family, index) => [
     ...requireOneOf(family, familiesPath.index(index), families),
     ...(list.indexOf(family) < index ? [fieldError.duplicate(familiesPath.index(index), family)] : []),
   ])
 }
 
 function validateEach(addresses: readonly string[]): FieldError[] {
-  return addresses.flatMap((address, index) => {
+  return errorsOfEach(addresses, (address, index) => {
     if (index > 0 || address !== 'None') return validateAddress(address, addressesPath.index(index))
     return addresses.length > 1
       ? [fieldError.invalid(addressesPath, addresses, "'None' must be the first and only value")]

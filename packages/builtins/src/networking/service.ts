@@ -2,6 +2,7 @@
  * Services: defaults, allocated values, and the fields that a change of type clears.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsLabel,
   checkDnsSubdomain,
@@ -144,7 +145,7 @@ function validateService(object: UnstructuredObject): FieldError[] {
     ...validateLabels(textMapIn(spec, 'selector'), specPath.child('selector')),
     ...validateAffinity(spec),
     ...validateClusterIPs(spec),
-    ...textsIn(spec, 'externalIPs').flatMap((address, index) =>
+    ...errorsOfEach(textsIn(spec, 'externalIPs'), (address, index) =>
       validateEndpointAddress(address, specPath.child('externalIPs').index(index)),
     ),
     ...requireChoice(textIn(spec, 'type'), specPath.child('type'), types),
@@ -190,7 +191,7 @@ function validateByType(spec: JsonObject): FieldError[] {
 function validatePorts(spec: JsonObject): FieldError[] {
   const ports = objectsIn(spec, 'ports')
   const seen = new Set<string>()
-  return ports.flatMap((port, index) => {
+  return errorsOfEach(ports, (port, index) => {
     const [path, name] = [portsPath.index(index), textIn(port, 'name')]
     const errors: FieldError[] = []
     if (ports.length > 1 && name === '') errors.push(fieldError.required(path.child('name')))
@@ -269,7 +270,7 @@ function validateBalancer(spec: JsonObject): FieldError[] {
   const errors = ranges.length > 0 && !isBalanced ? [fieldError.forbidden(rangesPath, only)] : []
   pushAll(
     errors,
-    ranges.flatMap((range, index) => validateRange(range.trim(), rangesPath.index(index))),
+    errorsOfEach(ranges, (range, index) => validateRange(range.trim(), rangesPath.index(index))),
   )
   if (spec['allocateLoadBalancerNodePorts'] !== undefined && !isBalanced) {
     errors.push(fieldError.forbidden(specPath.child('allocateLoadBalancerNodePorts'), only))

@@ -2,6 +2,7 @@
  * Roles and ClusterRoles: a rule has resources or non-resource URLs, and only ClusterRoles may have the latter.
  */
 import {
+  errorsOfEach,
   pushAll,
   checkDnsSubdomain,
   checkPathSegmentName,
@@ -36,7 +37,7 @@ interface RuleOptions {
 }
 
 function validateRules(object: UnstructuredObject, options: RuleOptions): FieldError[] {
-  return objectsIn(object, 'rules').flatMap((rule, index) => [
+  return errorsOfEach(objectsIn(object, 'rules'), (rule, index) => [
     ...(textsIn(rule, 'verbs').length > 0
       ? []
       : [fieldError.required(rulePath(index).child('verbs'), 'verbs must contain at least one value')]),
@@ -81,7 +82,7 @@ function validateAggregation(object: UnstructuredObject): FieldError[] {
       fieldError.required(aggregationPath, 'at least one clusterRoleSelector required if aggregationRule is non-nil'),
     ]
   }
-  return selectors.flatMap((selector, index) => {
+  return errorsOfEach(selectors, (selector, index) => {
     const path = aggregationPath.index(index)
     const errors = validateLabelSelector(selectorIn({ selector }, 'selector') ?? {}, path)
     return errors.length > 0 ? [...errors, fieldError.invalid(path, null, 'invalid label selector.')] : []
@@ -107,7 +108,7 @@ function bindingStrategy({ kinds, namespaced }: BindingOptions): StrategyHooks {
     default: defaultBinding,
     validate: (object) => [
       ...validateRole(objectIn(object, 'roleRef'), kinds),
-      ...objectsIn(object, 'subjects').flatMap((subject, index) =>
+      ...errorsOfEach(objectsIn(object, 'subjects'), (subject, index) =>
         validateSubject(subject, FieldPath.of('subjects').index(index), { namespaced }),
       ),
     ],

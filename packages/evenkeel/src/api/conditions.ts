@@ -12,7 +12,7 @@ import {
   utf8Length,
   type JsonValue,
 } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
+import { errorsOfEach, fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
@@ -107,7 +107,7 @@ export function removeCondition(conditions: readonly Condition[] | undefined, ty
 /** The validation errors of a list of conditions: no duplicate type, every condition complete and well-formed. */
 export function validateConditions(conditions: readonly Condition[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  return conditions.flatMap((condition, index) => {
+  return errorsOfEach(conditions, (condition, index) => {
     const here = path.index(index)
     const duplicate = seen.has(condition.type) ? [fieldError.duplicate(here.child('type'), condition.type)] : []
     seen.add(condition.type)

@@ -43,11 +43,16 @@ describe('parseRequestedVersion', () => {
     ['', { kind: 'newest' }],
     ['0', { kind: 'any' }],
     ['17', { kind: 'version', version: '17' }],
+    ['18446744073709551615', { kind: 'version', version: '18446744073709551615' }],
   ] as const)('%j', (text, requested) => expect(parseRequestedVersion(text)).toEqual(requested))
 
-  test.each(malformed.filter((text) => text !== '' && text !== '0'))('has no answer for %j', (text) => {
-    expect(parseRequestedVersion(text)).toBeUndefined()
-  })
+  const impossible = ['18446744073709551616', '9'.repeat(30)]
+  test.each([...malformed.filter((text) => text !== '' && text !== '0'), ...impossible])(
+    'has no answer for %j',
+    (text) => {
+      expect(parseRequestedVersion(text)).toBeUndefined()
+    },
+  )
 })
 
 describe('formatResourceVersion', () => {

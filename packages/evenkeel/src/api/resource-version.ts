@@ -12,6 +12,9 @@ type RequestedVersion =
   | { readonly kind: 'any' }
   | { readonly kind: 'version'; readonly version: string }
 
+/** Kubernetes reads versions as unsigned numbers of 64 bits. */
+const largestVersion = '18446744073709551615'
+
 const wellFormed = /^[1-9][0-9]*$/
 
 /** Whether a text is the version of something that exists: decimal, above 0, no leading zero. */
@@ -36,7 +39,9 @@ export function compareResourceVersions(a: string, b: string): number {
 export function parseRequestedVersion(text: string | undefined): RequestedVersion | undefined {
   if (text === undefined || text === '') return { kind: 'newest' }
   if (text === '0') return { kind: 'any' }
-  return isResourceVersion(text) ? { kind: 'version', version: text } : undefined
+  return isResourceVersion(text) && compareResourceVersions(text, largestVersion) <= 0
+    ? { kind: 'version', version: text }
+    : undefined
 }
 
 /**

@@ -12,6 +12,14 @@ beforeAll(async () => {
   const big = 'x'.repeat(10_000)
   const items = { type: 'object', properties: { d: { type: 'string', default: big } } }
   await define('defaults', { l: { type: 'array', items } })
+  await define('wrongs', { l: { type: 'array', items: { type: 'string' } } })
+  await define('alternatives', {
+    m: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      anyOf: list(256, () => ({ maxProperties: 1, properties: { a: { pattern: 'b' } } })),
+    },
+  })
   await define('patterns', { p: { type: 'string', pattern: '(a{1,50}){1,20}$' } })
 })
 afterAll(() => server.server.stop())
@@ -119,6 +127,40 @@ const documents: Record<string, () => Costly> = {
     says: 'the YAML text has more than 150000 tokens',
   }),
   'D7: YAML of 250,000 documents': () => ({ body: '---\n'.repeat(250_000), type: 'application/yaml', status: 413 }),
+  'YAML of 400,000 closing brackets': () => ({ body: ']'.repeat(400_000), type: 'application/yaml', status: 400 }),
+  'YAML of 60,000 tags on one node': () => ({
+    body: `a: ${'!!str '.repeat(60_000)}`,
+    type: 'application/yaml',
+    status: 400,
+  }),
+  'YAML of 60,000 anchors on one node': () => ({
+    body: `a: ${'&a '.repeat(60_000)}`,
+    type: 'application/yaml',
+    status: 400,
+  }),
+  '70,000 rules without anything': () => ({
+    path: '/apis/rbac.authorization.k8s.io/v1/clusterroles?dryRun=All',
+    body: {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'x' },
+      rules: list(70_000, () => ({})),
+    },
+    status: 422,
+    says: 'more errors]',
+  }),
+  '250,000 items of a wrong type': () => ({
+    path: '/apis/cost.dev/v1/namespaces/default/wrongs?dryRun=All',
+    body: custom('Wrongs', { l: list(250_000, () => 1) }),
+    status: 422,
+    says: 'more errors]',
+  }),
+  '256 alternatives of 90,000 keys': () => ({
+    path: '/apis/cost.dev/v1/namespaces/default/alternatives?dryRun=All',
+    body: custom('Alternatives', { m: record(70_000, (i) => [`a${i}`, '']) }),
+    status: 413,
+    says: 'the object is too large for the alternatives of its schema',
+  }),
   'an apply of 250,000 values': () => ({
     path: '/api/v1/namespaces/default/configmaps/x?fieldManager=m&dryRun=All',
     body: JSON.stringify(map({}, { data: record(120_000, (i) => [`a${i}`, '']) })),

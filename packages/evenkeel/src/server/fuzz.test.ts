@@ -322,3 +322,20 @@ describe('bombs', () => {
     expect(patched.text).toContain('"data":{"__proto__":"z","constructor":"y"}')
   })
 })
+
+describe('values that are too large to be', () => {
+  const long = 'a'.repeat(2000)
+  test.each<[string, string, number]>([
+    ['a version of 30 digits', `${maps}?resourceVersion=${'9'.repeat(30)}`, 400],
+    ['a watch from it', `${maps}?watch=true&resourceVersion=${'9'.repeat(30)}`, 400],
+    ['a version of 64 bits', `${maps}?resourceVersion=9999999999999999999`, 504],
+    ['exactly this version', `${maps}?resourceVersion=9999999999999999999&resourceVersionMatch=Exact`, 504],
+    ['a page at this version', `${maps}?resourceVersion=9999999999999999999&limit=1`, 504],
+    ['an object at this version', `${maps}/none?resourceVersion=9999999999999999999`, 504],
+    ['a name', `${maps}?fieldSelector=metadata.name%3D${long}`, 200],
+    ['a name that no key can have', `${maps}?fieldSelector=metadata.name%3D%C3%BC`, 200],
+    ['a namespace', `/api/v1/configmaps?fieldSelector=metadata.namespace%3D${long}`, 200],
+  ])('%s is an answer, not an internal error', async (_, path, status) => {
+    expect((await tested.ask('GET', path)).status).toBe(status)
+  })
+})

@@ -87,9 +87,12 @@ export async function parseYaml(text: string, limits: YamlLimits): Promise<Parse
 /** A megabyte of a real document has about 60,000. */
 const tokensMax = 150_000
 const tokenCharacters = /[\n:,[{?#&*!|>-]/g
+/** Anchors and tags in a row: the parser takes quadratic time for them, and a node has one of each. */
+const manyMarks = /(?:[&!]\S*\s+){100}/
 
 /** @throws {ApiError} `RequestEntityTooLarge` for a text of tiny tokens: each takes as much time as a long one. */
 function refuseManyTokens(text: string): void {
+  if (manyMarks.test(text)) throw badRequest('the YAML text has too many anchors or tags in a row')
   if (text.length <= tokensMax) return
   let tokens = 0
   tokenCharacters.lastIndex = 0
@@ -192,6 +195,7 @@ const [space, dash, question, newline, openList, closeList, openMap, closeMap] =
 export function refuseDeepYaml(text: string, depthMax: number): void {
   const indents: number[] = []
   let brackets = 0
+  let surplus = 0
   for (let at = 0; at < text.length;) {
     const { indent, markers, next } = lineStart(text, at)
     if (text.charCodeAt(next) !== newline && next < text.length) {
@@ -202,8 +206,13 @@ export function refuseDeepYaml(text: string, depthMax: number): void {
     for (at = next; at < text.length && text.charCodeAt(at) !== newline; at++) {
       const code = text.charCodeAt(at)
       if (code === openList || code === openMap) brackets++
-      else if (code === closeList || code === closeMap) brackets = Math.max(0, brackets - 1)
+      else if (code === closeList || code === closeMap) {
+        if (brackets === 0) surplus++
+        brackets = Math.max(0, brackets - 1)
+      }
       if (brackets > bracketsMax) throw tooDeep()
+      // The parser takes quadratic time and memory for brackets that close nothing.
+      if (surplus > bracketsMax) throw badRequest('the YAML text has too many closing brackets')
     }
     at++
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { badRequest, toStatus } from '#api'
+import { SimulatedClock } from '#base'
 import { parseYaml } from './yaml-reader.ts'
 import { YamlThread, type YamlJob } from './yaml-thread.ts'
 
@@ -23,16 +24,22 @@ class FakeWorker extends EventEmitter {
   unref(): void {
     this.isKept = false
   }
+
+  terminate(): Promise<number> {
+    this.emit('exit', 1)
+    return Promise.resolve(1)
+  }
 }
 
-function make(): { thread: YamlThread; workers: FakeWorker[] } {
+function make(): { thread: YamlThread; workers: FakeWorker[]; clock: SimulatedClock } {
+  const clock = new SimulatedClock()
   const workers: FakeWorker[] = []
   const start = (): Worker => {
     const worker = new FakeWorker()
     workers.push(worker)
     return worker as object as Worker
   }
-  return { thread: new YamlThread({ start }), workers }
+  return { thread: new YamlThread({ start, clock }), workers, clock }
 }
 
 describe('YamlThread', () => {
@@ -69,6 +76,16 @@ describe('YamlThread', () => {
     await expect(parsing).rejects.toMatchObject({ reason: 'RequestEntityTooLarge' })
     void thread.parse('b: 2', limits)
     expect(workers).toHaveLength(2)
+  })
+
+  test('a text that takes too long ends the thread', async () => {
+    const { thread, workers, clock } = make()
+    const parsing = thread.parse('a: 1', limits)
+    workers[0]?.emit('online')
+    await clock.advance(14_999)
+    void clock.advance(1)
+    await expect(parsing).rejects.toMatchObject({ reason: 'RequestEntityTooLarge' })
+    expect(clock.pending).toBe(0)
   })
 
   test('without a thread the caller parses the text itself', async () => {

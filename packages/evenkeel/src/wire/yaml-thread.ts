@@ -2,14 +2,14 @@
  * YAML in a thread: the parser needs ten microseconds for a token, and a long text would stop all other requests.
  *
  * One thread parses one text after the other. It starts with the first long text, keeps no process alive, and gets
- * memory for a few texts only. If it dies, the texts it had are refused, and the next text starts another one. If it
+ * memory for a few texts and time for each only. If it dies, the texts it had are refused, and the next text starts another one. If it
  * cannot start, because a bundled program lacks its file, texts are parsed in this thread.
  *
  *   this thread:   text ──▶ worker        JSON text ◀── worker        JSON.parse, a hundred times as fast
  */
 import { Worker } from 'node:worker_threads'
 import { fromStatus, requestEntityTooLarge, type JsonValue, type Status } from '#api'
-import { deferred, type Deferred } from '#base'
+import { deferred, SystemClock, type Clock, type Deferred } from '#base'
 import type { ParsedText } from './json.ts'
 import type { YamlLimits } from './yaml-reader.ts'
 
@@ -27,17 +27,26 @@ export type YamlAnswer =
 type Outcome = ParsedText | undefined
 
 const threadMegabytes = 256
+/** From the arrival of a text to its answer, with those before it. */
+const limitMs = 15_000
+
+interface YamlThreadOptions {
+  readonly start?: () => Worker
+  readonly clock?: Clock
+}
 
 export class YamlThread {
   readonly #start: () => Worker
+  readonly #clock: Clock
   readonly #jobs = new Map<number, Deferred<Outcome>>()
   #worker: Worker | undefined
   #isOnline = false
   #isPossible = true
   #lastId = 0
 
-  constructor({ start = startWorker }: { readonly start?: () => Worker } = {}) {
+  constructor({ start = startWorker, clock = new SystemClock() }: YamlThreadOptions = {}) {
     this.#start = start
+    this.#clock = clock
   }
 
   /** Undefined when there is no thread. @throws {ApiError} that of the parser */
@@ -49,7 +58,11 @@ export class YamlThread {
     this.#jobs.set(id, job)
     worker.ref()
     worker.postMessage({ id, text, limits } satisfies YamlJob)
-    return job.promise
+    // Without an answer for so long, one of the texts before it takes too much time.
+    const cancel = this.#clock.after(limitMs, () => {
+      void worker.terminate()
+    })
+    return job.promise.finally(cancel)
   }
 
   #open(): Worker | undefined {
@@ -91,7 +104,7 @@ export class YamlThread {
     const jobs = [...this.#jobs.values()]
     this.#jobs.clear()
     for (const job of jobs) {
-      if (this.#isOnline) job.reject(requestEntityTooLarge('the YAML text needs too much memory'))
+      if (this.#isOnline) job.reject(requestEntityTooLarge('the YAML text needs too much time or memory'))
       else job.resolve(undefined)
     }
     this.#isOnline = false

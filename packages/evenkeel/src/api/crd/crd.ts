@@ -10,7 +10,7 @@
  */
 import { pushAll, checkDns1035Label, checkDnsSubdomain, type JsonObject } from '@evenkeel/cel/primitives'
 import type { ConditionStatus, NewCondition } from '../conditions.ts'
-import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
+import { errorsOfEach, fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import type { SchemaChecks } from './version-schema.ts'
 import { checkCrdNames, checkVersions } from './versions.ts'
@@ -107,7 +107,7 @@ function checkStoredVersions(spec: JsonObject, status: JsonObject): FieldError[]
     ...missing.map((version) =>
       fieldError.invalid(path, stored, `must have the storage version ${textIn(version, 'name')}`),
     ),
-    ...stored.flatMap((name, index) =>
+    ...errorsOfEach(stored, (name, index) =>
       known.has(name) || stored.lastIndexOf(name) > index
         ? []
         : [fieldError.invalid(path.index(index), name, stillStored(name))],
@@ -263,7 +263,7 @@ const knownReviewVersions = ['v1', 'v1beta1']
 
 function checkReviewVersions(versions: readonly string[], path: FieldPath): FieldError[] {
   if (versions.length === 0) return [fieldError.required(path)]
-  const errors = versions.flatMap((version, index) => {
+  const errors = errorsOfEach(versions, (version, index) => {
     if (versions.indexOf(version) < index) return [fieldError.invalid(path.index(index), version, 'duplicate version')]
     return checkDns1035Label(version).map((complaint) => fieldError.invalid(path.index(index), version, complaint))
   })

@@ -5,7 +5,7 @@
  * of custom objects ({@link validateDefault}); CEL rules are checked when a default passes it.
  */
 import { checkDns1035Label, getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
+import { errorsOfEach, fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { validateDefault } from '../schema/validate.ts'
 import type { PatternMatcher } from '../schema/value-checks.ts'
@@ -35,7 +35,7 @@ export function checkDefaults(schema: JsonSchemaProps, context: DefaultsContext)
   const items = isSchema(schema.items)
     ? checkDefaults(schema.items, { ...context, path: path.child('items'), insideMeta })
     : []
-  const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+  const properties = errorsOfEach(Object.entries(schema.properties ?? {}), ([name, property]) => {
     const isMeta = embedded && metaFields.has(name)
     return checkDefaults(property, {
       ...context,
@@ -94,11 +94,11 @@ function checkEmbedded(value: JsonValue, schema: JsonSchemaProps | undefined, pa
   if (schema === undefined) return []
   if (Array.isArray(value)) {
     const items = isSchema(schema.items) ? schema.items : undefined
-    return (value as readonly JsonValue[]).flatMap((item, index) => checkEmbedded(item, items, path.index(index)))
+    return errorsOfEach(value as readonly JsonValue[], (item, index) => checkEmbedded(item, items, path.index(index)))
   }
   if (!isJsonObject(value)) return []
   const own = schema['x-kubernetes-embedded-resource'] === true ? checkTypeMeta(value, path) : []
-  const inside = Object.entries(value).flatMap(([key, field]) => {
+  const inside = errorsOfEach(Object.entries(value), ([key, field]) => {
     const property = schema.properties && getOwn(schema.properties, key)
     const additional = isSchema(schema.additionalProperties) ? schema.additionalProperties : undefined
     return field === undefined
@@ -113,7 +113,7 @@ function checkTypeMeta(object: JsonObject, path: FieldPath): FieldError[] {
   // Types come first, as for an object that is read from the wire.
   const misread = names.find(({ value }) => value !== undefined && typeof value !== 'string')
   if (misread !== undefined) return [fieldError.invalid(misread.at, misread.value, 'must be a string')]
-  return names.flatMap(({ name, value, at }) => {
+  return errorsOfEach(names, ({ name, value, at }) => {
     if (value === undefined) return [fieldError.required(at)]
     const complaint = typeof value === 'string' ? complainOf(name, value) : undefined
     return complaint === undefined ? [] : [fieldError.invalid(at, value, complaint)]

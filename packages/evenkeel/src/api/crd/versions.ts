@@ -7,7 +7,7 @@
  * those paths.
  */
 import { pushAll, checkDns1035Label, deepEqual, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
-import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
+import { errorsOfEach, fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import { followReference, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
 import { findForeignKeyword } from './structural.ts'
@@ -23,7 +23,7 @@ export function checkVersions(spec: JsonObject, checks: VersionChecks): FieldErr
   const versions = objectsIn(spec, 'versions')
   const path = FieldPath.of('spec', 'versions')
   const names = versions.map((version) => textIn(version, 'name'))
-  const errors = versions.flatMap((version, index) => [
+  const errors = errorsOfEach(versions, (version, index) => [
     ...refuseLabel(textIn(version, 'name'), path.index(index).child('name')),
     ...checkDeprecation(version, path.index(index)),
   ])
@@ -81,15 +81,15 @@ function isUnchangedIn(oldSpec: JsonObject, { name, schema }: JsonObject): boole
 
 function checkOffers(spec: JsonObject): FieldError[] {
   return [
-    ...liftVersions(spec, 'subresources').flatMap(({ version, path }) =>
+    ...errorsOfEach(liftVersions(spec, 'subresources'), ({ version, path }) =>
       checkSubresources(objectIn(version, 'subresources'), path),
     ),
-    ...liftVersions(spec, 'additionalPrinterColumns').flatMap(({ version, path }) => {
-      return objectsIn(version, 'additionalPrinterColumns').flatMap((column, index) =>
+    ...errorsOfEach(liftVersions(spec, 'additionalPrinterColumns'), ({ version, path }) => {
+      return errorsOfEach(objectsIn(version, 'additionalPrinterColumns'), (column, index) =>
         checkColumn(column, path.index(index)),
       )
     }),
-    ...liftVersions(spec, 'selectableFields').flatMap(({ version, path, lifted }) =>
+    ...errorsOfEach(liftVersions(spec, 'selectableFields'), ({ version, path, lifted }) =>
       checkSelectable(spec, version, { path, lifted }),
     ),
   ]
@@ -148,7 +148,7 @@ function checkColumn(column: JsonObject, path: FieldPath): FieldError[] {
 /** Fields that selectors may name: scalars that the schema declares outside metadata. */
 function checkSelectableFields(fields: readonly JsonObject[], schema: JsonSchemaProps, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  const errors = fields.flatMap((field, index) => {
+  const errors = errorsOfEach(fields, (field, index) => {
     const [jsonPath, at] = [textIn(field, 'jsonPath'), path.index(index).child('jsonPath')]
     if (jsonPath === '') return [fieldError.required(at)]
     const found = followReference(jsonPath, schema, { brackets: false })
@@ -269,15 +269,19 @@ export function checkCrdNames(names: JsonObject, path: FieldPath): FieldError[] 
   const [kind, listKind] = [textIn(names, 'kind'), textIn(names, 'listKind')]
   const ambiguous = kind !== '' && kind === listKind
   return [
-    ...['plural', 'singular'].flatMap((name) =>
+    ...errorsOfEach(['plural', 'singular'], (name) =>
       textIn(names, name) === '' ? [] : refuseLabel(textIn(names, name), path.child(name)),
     ),
-    ...['kind', 'listKind'].flatMap((name) => refuseKind(textIn(names, name), path.child(name))),
-    ...textsIn(names, 'shortNames').flatMap((name, index) => refuseLabel(name, path.child('shortNames').index(index))),
+    ...errorsOfEach(['kind', 'listKind'], (name) => refuseKind(textIn(names, name), path.child(name))),
+    ...errorsOfEach(textsIn(names, 'shortNames'), (name, index) =>
+      refuseLabel(name, path.child('shortNames').index(index)),
+    ),
     ...(ambiguous
       ? [fieldError.invalid(path.child('listKind'), listKind, 'kind and listKind may not be the same')]
       : []),
-    ...textsIn(names, 'categories').flatMap((name, index) => refuseLabel(name, path.child('categories').index(index))),
+    ...errorsOfEach(textsIn(names, 'categories'), (name, index) =>
+      refuseLabel(name, path.child('categories').index(index)),
+    ),
   ]
 }
 

@@ -89,7 +89,7 @@ export function invalid(subject: NamedSubject, errors: readonly FieldError[]): A
 
 const shownErrorsMax = 1_000
 /** A validator of a long list may stop here: the rest is not shown. */
-const foundErrorsMax = 2_000
+export const foundErrorsMax = 2_000
 
 /** The errors of the items of a list, which may be as long as a document. */
 export function errorsOfEach<T>(

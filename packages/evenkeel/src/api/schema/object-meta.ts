@@ -17,7 +17,7 @@ import {
   type JsonObjectDraft,
   type JsonValue,
 } from '@evenkeel/cel/primitives'
-import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
+import { errorsOfEach, fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { validateFinalizers } from '../finalizers.ts'
 import { validateAnnotations, validateLabels } from '../metadata.ts'
 import type { ObjectMeta } from '../object.ts'
@@ -142,13 +142,13 @@ export function validateEmbeddedResources(value: JsonValue, plan: CompiledSchema
   if (Array.isArray(value)) {
     const { items } = plan
     return items
-      ? (value as JsonArray).flatMap((item, index) => validateEmbeddedResources(item, items, path?.index(index)))
+      ? errorsOfEach(value as JsonArray, (item, index) => validateEmbeddedResources(item, items, path?.index(index)))
       : []
   }
   const object = value as JsonObject
   return [
     ...(plan.isEmbedded ? validateResource(object, path) : []),
-    ...Object.keys(object).flatMap((key) => {
+    ...errorsOfEach(Object.keys(object), (key) => {
       const child = object[key]
       if (child === undefined) return []
       const place = plan.properties?.get(key)

@@ -265,11 +265,11 @@ describe('validateCustomObject', () => {
 })
 
 describe('validateCustomObject of huge values', () => {
-  test('says everything that is wrong', () => {
+  test('stops after more errors than are shown, and finds all duplicates', () => {
     const wrong = Array.from({ length: 150_000 }, () => 1)
     expect(
       complaints(wrong, { type: 'array', anyOf: [{ items: { maximum: 0 } }], items: { type: 'integer' } }),
-    ).toHaveLength(150_001)
+    ).toHaveLength(2002)
     const twice = Array.from({ length: 300_000 }, (_, index) => index % 150_000)
     expect(
       complaints(twice, { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'integer' } }),

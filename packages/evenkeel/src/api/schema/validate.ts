@@ -12,10 +12,12 @@
  *     anyOf: [{ properties: { a: { type: string } } }, { minProperties: 9 }]   with { a: 1 }
  *
  * reports the wrong type of `a`, because the first member looked at one value more. Recursion is bounded by the depth of
- * the schema.
+ * the schema. Alternatives multiply: each looks at the whole value. So the values that are looked at are counted, and an
+ * object that needs too many is refused. After many errors the rest of a list or object is not looked at.
  */
 import { getOwn, quote, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
-import { fieldError, formatFieldError, type FieldError } from '../errors/field-error.ts'
+import { requestEntityTooLarge } from '../errors/constructors.ts'
+import { fieldError, formatFieldError, foundErrorsMax, type FieldError } from '../errors/field-error.ts'
 import type { RuleEvaluator } from '../rules/rules.ts'
 import { compileSchema, type CompiledSchema, type SchemaLimits } from './compile.ts'
 import { CorrelatedValue } from './correlate.ts'
@@ -175,7 +177,11 @@ interface ValidationResult {
   readonly count: number
 }
 
+/** Values that are looked at for one object: about a second. */
+const checksMax = 2_000_000
+
 class SchemaValidator {
+  #checks = 0
   readonly #matches: PatternMatcher
   readonly #typeOf: (plan: CompiledSchema) => ValueType
 
@@ -189,10 +195,17 @@ class SchemaValidator {
 
   check(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
     const { errors, pair } = at
+    this.#count(1)
     const before = errors.length
     const count = value === null ? this.#checkNull(plan, at) : this.#checkPresent(value, plan, at)
     if (errors.length > before && pair?.isSame() === true) errors.length = before
     return count
+  }
+
+  #count(values: number): void {
+    this.#checks += values
+    if (this.#checks > checksMax)
+      throw requestEntityTooLarge('the object is too large for the alternatives of its schema')
   }
 
   #checkNull(plan: CompiledSchema, at: ValueContext): number {
@@ -228,7 +241,7 @@ class SchemaValidator {
   #checkItems(list: JsonArray, { items }: CompiledSchema, { trail, errors, pair }: ValueContext): number {
     if (!items) return 0
     let count = 0
-    for (let index = 0; index < list.length; index++) {
+    for (let index = 0; index < list.length && errors.length <= foundErrorsMax; index++) {
       count += this.check(list[index] ?? null, items, {
         trail: { parent: trail, step: index },
         errors,
@@ -243,7 +256,10 @@ class SchemaValidator {
     const { properties, additional, allowsAdditional, required, limits } = plan
     let count = 0
     if (limits.minProperties !== undefined || limits.maxProperties !== undefined) checkCount(object, limits, at)
-    for (const key of Object.keys(object)) {
+    const keys = Object.keys(object)
+    this.#count(keys.length)
+    for (const key of keys) {
+      if (errors.length > foundErrorsMax) break
       const value = object[key]
       if (value === undefined) continue
       const property = properties?.get(key)

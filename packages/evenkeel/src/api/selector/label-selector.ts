@@ -16,7 +16,7 @@ import {
   setOwn,
 } from '@evenkeel/cel/primitives'
 import { badRequest } from '../errors/constructors.ts'
-import { fieldError, FieldPath, formatFieldErrors, type FieldError } from '../errors/field-error.ts'
+import { errorsOfEach, fieldError, FieldPath, formatFieldErrors, type FieldError } from '../errors/field-error.ts'
 import { validateLabels } from '../metadata.ts'
 
 export type LabelSelectorRequirement = {
@@ -47,7 +47,7 @@ export function labelRequirementsOf(selector: LabelSelector | undefined): readon
     if (textOperator === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`)
     requirements.push({ key, operator: textOperator, values })
   }
-  const errors = requirements.flatMap(validateLabelRequirement)
+  const errors = errorsOfEach(requirements, validateLabelRequirement)
   if (errors.length > 0) throw badRequest(formatFieldErrors(errors))
   return requirements.sort((a, b) => compareText(a.key, b.key))
 }
@@ -83,7 +83,7 @@ export function validateLabelSelector(selector: LabelSelector, path: FieldPath):
   const expressions = selector.matchExpressions ?? []
   return [
     ...validateLabels(selector.matchLabels ?? {}, path.child('matchLabels')),
-    ...expressions.flatMap((expression, index) =>
+    ...errorsOfEach(expressions, (expression, index) =>
       validateExpression(expression, path.child('matchExpressions').index(index)),
     ),
   ]
@@ -119,7 +119,7 @@ function validateExpression({ key, operator, values = [] }: LabelSelectorRequire
   return [
     ...validateValueCount(operator, values.length, path),
     ...checkQualifiedName(key).map((complaint) => fieldError.invalid(path.child('key'), key, complaint)),
-    ...values.flatMap((value, index) =>
+    ...errorsOfEach(values, (value, index) =>
       checkLabelValue(value).map((complaint) => fieldError.invalid(valuesPath.index(index), value, complaint)),
     ),
   ]
@@ -261,7 +261,7 @@ function validateCount(operator: LabelOperator, values: readonly string[]): Fiel
     case 'gt':
     case 'lt':
       if (values.length !== 1) return wrong("for 'Gt', 'Lt' operators, exactly one value is required")
-      return values.flatMap(validateInteger)
+      return errorsOfEach(values, validateInteger)
     default: {
       const supported = ['in', 'notin', '=', '==', '!=', 'gt', 'lt', 'exists', '!']
       return [fieldError.notSupported(FieldPath.of('operator'), operator satisfies never, supported)]

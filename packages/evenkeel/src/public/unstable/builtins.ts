@@ -17,6 +17,7 @@ export {
   compareText,
   deepCopy,
   deepEqual,
+  errorsOfEach,
   pushAll,
   deepFreeze,
   fieldError,

@@ -7,6 +7,7 @@
  * operators.
  */
 import {
+  errorsOfEach,
   badRequest,
   checkLabelValue,
   checkQualifiedName,
@@ -325,7 +326,7 @@ function validateSelector(selector: JsonObject | undefined, path: FieldPath, val
     )
   return [
     ...errors,
-    ...requirements.flatMap((requirement, index) => {
+    ...errorsOfEach(requirements, (requirement, index) => {
       const here = path.child('requirements').index(index)
       const { before, after } = validateKey(requirement, here)
       return [...before, ...validateValues(requirement, here), ...after]
@@ -352,7 +353,7 @@ const validateFieldKey: ValidateKey = (requirement, path) => ({
 const validateLabel: ValidateKey = (requirement, path) => {
   const key = textIn(requirement, 'key')
   const mistakes = checkQualifiedName(key).map((text) => fieldError.invalid(path.child('key'), key, text))
-  const values = textsIn(requirement, 'values').flatMap((value, index) =>
+  const values = errorsOfEach(textsIn(requirement, 'values'), (value, index) =>
     checkLabelValue(value).map((text) =>
       fieldError.invalid(path.child('values').index(index), valueIn({ value }, 'value'), text),
     ),

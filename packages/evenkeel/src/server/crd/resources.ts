@@ -5,6 +5,7 @@
  * the schema need not say it.
  */
 import {
+  errorsOfEach,
   actionsAnnotation,
   checkDnsSubdomainName,
   defaultCustomObject,
@@ -223,7 +224,7 @@ export function scaleErrors(
 ): FieldError[] {
   if (scale === undefined) return []
   const { specReplicasPath, statusReplicasPath } = scale
-  return [...(part === 'status' ? [] : [specReplicasPath]), statusReplicasPath].flatMap((path) =>
+  return errorsOfEach([...(part === 'status' ? [] : [specReplicasPath]), statusReplicasPath], (path) =>
     numberErrors(valueAt(object, path), path),
   )
 }

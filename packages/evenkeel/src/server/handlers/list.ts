@@ -159,7 +159,9 @@ function startOf({ resourceVersion, resourceVersionMatch: match, limit, continue
   }
   if (requested.kind !== 'version') return { kind: requested.kind }
   const exact = match === 'Exact' || (match === '' && limit > 0)
-  return exact ? { kind: 'exact', revision: Number(resourceVersion) } : { kind: 'notOlderThan' }
+  return exact
+    ? { kind: 'exact', revision: Math.min(Number(resourceVersion), Number.MAX_SAFE_INTEGER) }
+    : { kind: 'notOlderThan' }
 }
 
 interface ListQuery {

@@ -37,11 +37,10 @@ export function selectionFor(
   const { storage, strategy: rules, scope } = resource
   const own = rules.selectableFields ?? {}
   requireKnown(fields, Object.keys(own))
-  const inside =
-    namespace === '' && scope === 'Namespaced' ? (exactFieldValue(fields, 'metadata.namespace') ?? '') : namespace
+  const inside = namespace === '' && scope === 'Namespaced' ? nameIn(fields, 'metadata.namespace') : namespace
   const prefix = keyPrefix(cluster, storage, { namespace: inside })
-  const name = exactFieldValue(fields, 'metadata.name')
-  const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
+  const name = nameIn(fields, 'metadata.name')
+  const pinned = name !== '' && (scope === 'Cluster' || inside !== '')
   const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
   if (labels.length === 0 && fields.length === 0) return { prefix }
   // A converter may change labels.
@@ -63,6 +62,14 @@ export function selectionFor(
     matchesLabels(labels, shown(stored).metadata.labels ?? {}) &&
     (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
   return { prefix, ...key, matches }
+}
+
+const possibleName = /^[!-.0-~]{1,253}$/
+
+/** The name that a selector requires; empty when there is none, or none that an object could have. */
+function nameIn(fields: ListOptions['fields'], field: string): string {
+  const name = exactFieldValue(fields, field) ?? ''
+  return possibleName.test(name) ? name : ''
 }
 
 // The error of a kind without selectable fields lists the supported ones; that of others names only the wrong one.
