@@ -194,8 +194,7 @@ const [space, dash, question, newline, openList, closeList, openMap, closeMap] =
 /** @throws {ApiError} `BadRequest` when the text may be nested deeper than `depthMax`. */
 export function refuseDeepYaml(text: string, depthMax: number): void {
   const indents: number[] = []
-  let brackets = 0
-  let surplus = 0
+  const brackets = new BracketCount()
   for (let at = 0; at < text.length;) {
     const { indent, markers, next } = lineStart(text, at)
     if (text.charCodeAt(next) !== newline && next < text.length) {
@@ -203,18 +202,25 @@ export function refuseDeepYaml(text: string, depthMax: number): void {
       indents.push(indent)
     }
     if (indents.length + markers > depthMax) throw tooDeep()
-    for (at = next; at < text.length && text.charCodeAt(at) !== newline; at++) {
-      const code = text.charCodeAt(at)
-      if (code === openList || code === openMap) brackets++
-      else if (code === closeList || code === closeMap) {
-        if (brackets === 0) surplus++
-        brackets = Math.max(0, brackets - 1)
-      }
-      if (brackets > bracketsMax) throw tooDeep()
-      // The parser takes quadratic time and memory for brackets that close nothing.
-      if (surplus > bracketsMax) throw badRequest('the YAML text has too many closing brackets')
-    }
+    for (at = next; at < text.length && text.charCodeAt(at) !== newline; at++) brackets.add(text.charCodeAt(at))
     at++
+  }
+}
+
+/** Counts brackets, also in quotes: the bounds are far above real documents. */
+class BracketCount {
+  #open = 0
+  #surplus = 0
+
+  /** @throws {ApiError} `BadRequest` */
+  add(code: number): void {
+    if (code === openList || code === openMap) {
+      if (++this.#open > bracketsMax) throw tooDeep()
+    } else if (code === closeList || code === closeMap) {
+      if (this.#open > 0) this.#open--
+      // The parser takes quadratic time and memory for brackets that close nothing.
+      else if (++this.#surplus > bracketsMax) throw badRequest('the YAML text has too many closing brackets')
+    }
   }
 }
 
