@@ -15,7 +15,20 @@ const header = `<!-- Generated from the results of the API server conformance su
 
 Every rule below is a case that first passed against a real kube-apiserver 1.36.4. The same cases run in our tests: in process,
 over HTTPS, on memory, on files and on etcd. Deliberate differences, and cases that a server cannot run, are skipped with the
-reason. Not supported yet: websockets, CBOR (415).
+reason.
+
+Not supported yet: CBOR (415), aggregated API servers, \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
+LimitRange, PodSecurity, PriorityClass, RuntimeClass and ServiceAccount.
+
+Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):
+
+- A document of more than 100,000 values, YAML of more than 150,000 tokens, defaults that add more than 3 MiB, and texts that
+  are too long for the patterns or alternatives of a schema get 413. kube-apiserver has only limits of bytes there.
+- A response shows the first 1,000 errors of an object, or 256 KiB of them.
+- \`managedFields\` of a client with more than 1,000 entries are ignored, as damaged ones are.
+- Bodies must arrive at 4 KiB a second after the first ten seconds; chunks of one byte and tiny HTTP/2 frames are refused.
+
+More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server.
 `
 
 /** Markdown for docs/compatibility.md. */
