@@ -187,13 +187,19 @@ export class ResourceDispatcher {
     const { resource, subresource } = target
     const { strategy, storage } = resource
     if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
-    if (resource.virtual)
-      return context.verb === 'create' ? this.#handlers.reviews.handle(context, target) : handleVirtual(context, target)
+    if (resource.virtual) return this.#handleVirtual(context, target)
     if (subresource) return this.#handlers.subresources[subresource.role](context, target)
     if (reads.has(context.verb)) return this.#handleVerb(context, target)
     if (strategy.definesResources) return this.#handleCrdWrite(context, target)
     if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(context, target)
     return this.#handleVerb(context, target)
+  }
+
+  #handleVirtual(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    if (context.verb !== 'create') return handleVirtual(context, target)
+    return target.resource.kind === 'Binding'
+      ? this.#handlers.bindings(context, target)
+      : this.#handlers.reviews.handle(context, target)
   }
 
   #handleVerb(context: RequestContext, target: ResourceRef): Promise<WireResponse> {

@@ -54,6 +54,7 @@ import { watchEdgeCases } from './watch/edges.ts'
 import { watchCases } from './watch/stream.ts'
 import { webhookAnswerCases } from './webhooks/answers.ts'
 import { webhookRequestCases } from './webhooks/requests.ts'
+import { createOnlyCases } from './write/bindings.ts'
 import { createCases } from './write/create.ts'
 import { dryRunCases } from './write/dry-run.ts'
 import { fieldValidationCases } from './write/field-validation.ts'
@@ -74,6 +75,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...strategicCases,
   ...moreStrategicCases,
   ...subresourceCases,
+  ...createOnlyCases,
   ...deleteCases,
   ...deleteCollectionCases,
   ...gracefulCases,

@@ -87,7 +87,7 @@ export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutat
   if (subresource) keepOnlySubresource(subresource.name, object, { old, resource })
   resource.strategy.prepareForUpdate?.(object, old, write)
   addEmptyParts(object, resource)
-  if (resource.strategy.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
+  if (resource.strategy.generation && countsGeneration(subresource?.name) && changesSpec(object, old, resource)) {
     metadata['generation'] = (old.metadata.generation ?? 0) + 1
   }
 }
@@ -174,6 +174,11 @@ function restore(object: ObjectDraft, old: UnstructuredObject, field: string): v
 
 function hasStatus({ subresources }: Resource): boolean {
   return subresources.some(({ name }) => name === 'status')
+}
+
+/** The node of a Pod is a result of scheduling, not a wish of its author: a binding keeps the generation. */
+function countsGeneration(subresource: string | undefined): boolean {
+  return subresource !== 'status' && subresource !== 'binding'
 }
 
 function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
