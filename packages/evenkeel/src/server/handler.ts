@@ -149,8 +149,10 @@ export class RequestHandler {
     const { resourcePath } = context
     if (resourcePath === undefined) return this.#nonResources(context)
     const { registry } = this.#resources
-    if (!isKnownGroup(context.path, registry)) return this.#nonResources({ ...context, path: '' })
-    return this.#resources.handle(context, resolveResource(resourcePath, context.verb, registry))
+    const target = isKnownGroup(context.path, registry)
+      ? resolveResource(resourcePath, context.verb, registry)
+      : undefined
+    return target ? this.#resources.handle(context, target) : this.#nonResources({ ...context, path: '' })
   }
 }
 
