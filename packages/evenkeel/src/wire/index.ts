@@ -15,7 +15,7 @@ export {
 export { formatResourcePath, parseResourcePath, Query, type ResourcePath } from './path.ts'
 export { type Transport, type WireHeaders, type WirePeer, type WireRequest, type WireResponse } from './transport.ts'
 export { decodeProtobuf, encodeProtobuf, knowsProtobuf, encodeWatchFrame } from './protobuf/envelope.ts'
-export { readJson } from './json.ts'
+export { findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'
 export {

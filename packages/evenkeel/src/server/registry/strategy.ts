@@ -7,6 +7,7 @@
  */
 import {
   badRequest,
+  canonicalApiVersion,
   dedupeOwnerReferences,
   deepEqual,
   fieldError,
@@ -104,7 +105,7 @@ export function applyDefaults(object: ObjectDraft, resource: Resource): void {
  */
 export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
-  const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
+  const [givenVersion, givenKind] = [canonicalApiVersion(textOf(object, 'apiVersion')), textOf(object, 'kind')]
   if (givenVersion !== '' && givenVersion !== apiVersion) {
     throw badRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
