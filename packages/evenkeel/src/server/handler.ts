@@ -92,7 +92,7 @@ export class RequestHandler {
     const started = this.#clock.monotonic()
     const request = new TimedRequest(given)
     const audited = this.#audit?.begin(request)
-    const { info, response: made } = await this.#respond(request, authenticators, audited)
+    const { info, response: made } = await this.#respond(request, authenticators, { audited, started })
     this.#metrics.end(info, { status: made.status, seconds: (this.#clock.monotonic() - started) / 1000 })
     const response = audited ? await audited.complete(made) : made
     setAuditId(response, audited?.id ?? auditIdOf(request, this.#random))
@@ -104,11 +104,11 @@ export class RequestHandler {
   async #respond(
     request: WireRequest,
     authenticators: readonly Authenticator[],
-    audited: RequestAudit | undefined,
+    { audited, started }: { audited: RequestAudit | undefined; started: number },
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request))
+      const found = (info = parseRequestInfo(request, started))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }

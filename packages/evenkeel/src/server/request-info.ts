@@ -15,17 +15,19 @@ import { Warnings, type RequestInfo, type ResourceRef } from './request-context.
 /**
  * Parses path and query.
  *
+ * @param startedMs when the request arrived
  * @throws {ApiError} `BadRequest`, for an invalid encoding of the path.
  */
-export function parseRequestInfo(request: WireRequest): RequestInfo {
+export function parseRequestInfo(request: WireRequest, startedMs: number): RequestInfo {
   const { target, method } = request
   const at = target.indexOf('?')
   const path = at < 0 ? target : target.slice(0, at)
   const query = at < 0 ? noQuery : new Query(target.slice(at + 1))
-  if (at >= 0) checkTimeout(query)
+  const timeoutMs = at < 0 ? undefined : timeoutOf(query)
   const place = parseResourcePath(path)
   const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
-  return { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+  const info = { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+  return timeoutMs === undefined ? info : { ...info, dueMs: startedMs + timeoutMs }
 }
 
 // Shared by all requests without a query; queries are read-only.
@@ -64,10 +66,12 @@ function notAllowed(): ApiError {
   })
 }
 
-// The value is not needed, because the server answers in milliseconds; an invalid one is still an error.
-function checkTimeout(query: Query): void {
+/** The time that the client gives a request, if it is positive: webhooks are told what is left of it. */
+function timeoutOf(query: Query): number | undefined {
   const timeout = query.get('timeout') ?? ''
-  if (timeout === '' || parseDuration(timeout) !== undefined) return
+  if (timeout === '') return undefined
+  const parsed = parseDuration(timeout)
+  if (parsed !== undefined) return parsed > 0 ? parsed : undefined
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`)
 }
 

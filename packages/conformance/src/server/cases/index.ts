@@ -53,6 +53,7 @@ import { routeCases } from './shell/routes.ts'
 import { watchEdgeCases } from './watch/edges.ts'
 import { watchCases } from './watch/stream.ts'
 import { webhookAnswerCases } from './webhooks/answers.ts'
+import { webhookManagerCases } from './webhooks/managed-fields.ts'
 import { webhookRequestCases } from './webhooks/requests.ts'
 import { createOnlyCases } from './write/bindings.ts'
 import { createCases } from './write/create.ts'
@@ -123,6 +124,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...reviewCases,
   ...webhookRequestCases,
   ...webhookAnswerCases,
+  ...webhookManagerCases,
   ...validatingPolicyCases,
   ...policyMatchCases,
   ...policyParamCases,
