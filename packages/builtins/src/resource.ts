@@ -98,7 +98,7 @@ interface ReadOptions {
   readonly isTidy?: boolean
 }
 
-interface ConvertOptions {
+interface ConvertOptions extends ReadOptions {
   /** A cached conversion of an earlier list or watch is acceptable. */
   readonly reuse?: boolean
 }

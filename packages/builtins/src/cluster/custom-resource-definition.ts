@@ -3,6 +3,8 @@
  * `validateDefinition`. The layer `server` serves the defined resources.
  */
 import {
+  fieldError,
+  FieldPath,
   isSet,
   loadedRuleLanguage,
   loadPatternEngine,
@@ -17,6 +19,7 @@ import {
   validateCrd,
   validateCrdStatus,
   type Condition,
+  type FieldError,
   type JsonObject,
   type JsonObjectDraft,
   type UnstructuredObject,
@@ -60,7 +63,10 @@ export const customResourceDefinitionStrategy: StrategyHooks = {
   // Limits on an unchanged schema, such as its cost, do not apply again.
   ratcheting: true,
   validate: (object) => validateCrd(asJson(object), checks()),
-  validateUpdate: (object, old) => validateCrd(asJson(object), { ...checks(), old: asJson(old) }),
+  validateUpdate: (object, old) => [
+    ...validateCrd(asJson(object), { ...checks(), old: asJson(old) }),
+    ...validateCaBundleChange(bundleOf(object), bundleOf(old)),
+  ],
   validateStatusUpdate: (object) => validateCrdStatus(asJson(object)),
 }
 
@@ -80,6 +86,28 @@ function addStoredVersion(spec: JsonObject, status: JsonObjectDraft): void {
   const stored = textsIn(status, 'storedVersions')
   if (storage === undefined || stored.includes(textIn(storage, 'name'))) return
   status['storedVersions'] = [...stored, textIn(storage, 'name')]
+}
+
+/** The authorities of the conversion webhook, as base64. */
+function bundleOf(object: UnstructuredObject): string {
+  const webhook = objectIn(objectIn(objectIn(object, 'spec'), 'conversion'), 'webhook')
+  return textIn(objectIn(webhook, 'clientConfig'), 'caBundle')
+}
+
+/** A new CRD with an unreadable bundle is only not established; one that is served must not become unusable. */
+function validateCaBundleChange(bundle: string, old: string): FieldError[] {
+  if (bundle === old || isPem(bundle) || !isPem(old)) return []
+  return [
+    fieldError.invalid(
+      FieldPath.of('spec', 'conversion', 'webhookClientConfig', 'caBundle'),
+      bundle,
+      'unable to load root certificates: unable to parse bytes as PEM block',
+    ),
+  ]
+}
+
+function isPem(bundle: string): boolean {
+  return bundle === '' || Buffer.from(bundle, 'base64').includes('-----BEGIN CERTIFICATE-----')
 }
 
 function asJson(object: UnstructuredObject): JsonObject {

@@ -27,7 +27,11 @@ export const namespaceStrategy: StrategyHooks = {
   selectableFields: {
     'status.phase': (object) => textIn(objectIn(object, 'status'), 'phase'),
   },
-  default: labelWithName,
+  default(object) {
+    labelWithName(object)
+    const status = ensureDraft(object, 'status')
+    if (textIn(status, 'phase') === '') status['phase'] = 'Active'
+  },
   prepareForCreate(object) {
     labelWithName(object)
     object['status'] = { phase: 'Active' }

@@ -76,10 +76,11 @@ function graceSeconds(object: UnstructuredObject, requested: number | undefined)
   return seconds < 0 ? 1 : seconds
 }
 
-/** A status update cannot change owner references, and may leave out the QoS class. */
+/** A status update cannot change owner references or begin a deletion, and may leave out the QoS class. */
 function prepareUpdate(object: ObjectDraft, old: UnstructuredObject, { subresource }: WriteContext): void {
   if (subresource !== 'status') return
   restore(object.metadata, 'ownerReferences', old.metadata.ownerReferences)
+  restore(object.metadata, 'deletionTimestamp', old.metadata.deletionTimestamp)
   const [status, before] = [draftIn(object, 'status'), objectIn(old, 'status')]
   if (status === undefined) return
   for (const key of ['qosClass', 'observedGeneration']) if (status[key] === undefined) restore(status, key, before[key])

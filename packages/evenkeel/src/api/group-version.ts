@@ -33,3 +33,8 @@ export function formatApiVersion({ group, version }: GroupVersion): string {
 export function formatGroupName(name: string, group: string): string {
   return group === '' ? name : `${name}.${group}`
 }
+
+/** An `apiVersion` as it is written: the core group is empty, so Go reads `/v1` as `v1`, and `/` as no version at all. */
+export function canonicalApiVersion(text: string): string {
+  return /^\/[^/]*$/.test(text) ? text.slice(1) : text
+}

@@ -155,6 +155,7 @@ export type {
   PartState,
 } from './kind/status-schema.ts'
 export {
+  canonicalApiVersion,
   formatApiVersion,
   formatGroupName,
   parseApiVersion,
@@ -220,7 +221,13 @@ export {
 export { JsonScanner } from './json-bytes.ts'
 
 export type { Definitions, Schema, SchemaNode } from './schema/schema.ts'
-export { cannotBeHandledError, decodeObject, strictDecodingError, strictDecodingMessages } from './schema/decode.ts'
+export {
+  cannotBeHandledError,
+  decodeObject,
+  strictDecodingError,
+  strictDecodingMessages,
+  type StrictFindings,
+} from './schema/decode.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge-patch.ts'
 export { defaultCustomObject } from './schema/default.ts'
 export { pruneCustomObject } from './schema/prune.ts'

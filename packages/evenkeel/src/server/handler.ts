@@ -92,7 +92,7 @@ export class RequestHandler {
     const started = this.#clock.monotonic()
     const request = new TimedRequest(given)
     const audited = this.#audit?.begin(request)
-    const { info, response: made } = await this.#respond(request, authenticators, audited)
+    const { info, response: made } = await this.#respond(request, authenticators, { audited, started })
     this.#metrics.end(info, { status: made.status, seconds: (this.#clock.monotonic() - started) / 1000 })
     const response = audited ? await audited.complete(made) : made
     setAuditId(response, audited?.id ?? auditIdOf(request, this.#random))
@@ -104,11 +104,11 @@ export class RequestHandler {
   async #respond(
     request: WireRequest,
     authenticators: readonly Authenticator[],
-    audited: RequestAudit | undefined,
+    { audited, started }: { audited: RequestAudit | undefined; started: number },
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request))
+      const found = (info = parseRequestInfo(request, started))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }
@@ -149,8 +149,10 @@ export class RequestHandler {
     const { resourcePath } = context
     if (resourcePath === undefined) return this.#nonResources(context)
     const { registry } = this.#resources
-    if (!isKnownGroup(context.path, registry)) return this.#nonResources({ ...context, path: '' })
-    return this.#resources.handle(context, resolveResource(resourcePath, context.verb, registry))
+    const target = isKnownGroup(context.path, registry)
+      ? resolveResource(resourcePath, context.verb, registry)
+      : undefined
+    return target ? this.#resources.handle(context, target) : this.#nonResources({ ...context, path: '' })
   }
 }
 
@@ -187,15 +189,19 @@ export class ResourceDispatcher {
     const { resource, subresource } = target
     const { strategy, storage } = resource
     if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
-    if (resource.virtual)
-      return context.verb === 'create'
-        ? this.#handlers.reviews.handle(context, target)
-        : handleComponentStatus(context, target, this.#storage.store)
+    if (resource.virtual) return this.#handleVirtual(context, target)
     if (subresource) return this.#handlers.subresources[subresource.role](context, target)
     if (reads.has(context.verb)) return this.#handleVerb(context, target)
     if (strategy.definesResources) return this.#handleCrdWrite(context, target)
     if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(context, target)
     return this.#handleVerb(context, target)
+  }
+
+  #handleVirtual(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    if (context.verb !== 'create') return handleComponentStatus(context, target, this.#storage.store)
+    return target.resource.kind === 'Binding'
+      ? this.#handlers.bindings(context, target)
+      : this.#handlers.reviews.handle(context, target)
   }
 
   #handleVerb(context: RequestContext, target: ResourceRef): Promise<WireResponse> {

@@ -26,6 +26,8 @@ export interface RequestInfo {
   /** The verb for authorization: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
   readonly warnings: Warnings
+  /** When the time that the client gave it is over, in milliseconds of the monotonic clock. */
+  readonly dueMs?: number
 }
 
 /** A request of an authenticated user. */

@@ -15,36 +15,43 @@ import { Warnings, type RequestInfo, type ResourceRef } from './request-context.
 /**
  * Parses path and query.
  *
+ * @param startedMs when the request arrived
  * @throws {ApiError} `BadRequest`, for an invalid encoding of the path.
  */
-export function parseRequestInfo(request: WireRequest): RequestInfo {
+export function parseRequestInfo(request: WireRequest, startedMs: number): RequestInfo {
   const { target, method } = request
   const at = target.indexOf('?')
   const path = at < 0 ? target : target.slice(0, at)
   const query = at < 0 ? noQuery : new Query(target.slice(at + 1))
-  if (at >= 0) checkTimeout(query)
+  const timeoutMs = at < 0 ? undefined : timeoutOf(query)
   const place = parseResourcePath(path)
   const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
-  return { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+  const info = { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+  return timeoutMs === undefined ? info : { ...info, dueMs: startedMs + timeoutMs }
 }
 
 // Shared by all requests without a query; queries are read-only.
 const noQuery = new Query()
 
 /**
- * Finds the resource of a request.
+ * Finds the resource of a request; undefined for a path that no custom resource of the group has, which upstream answers
+ * like a path that is not about resources.
  *
  * @throws {ApiError} `NotFound` for an unknown resource, `MethodNotAllowed` for an unsupported verb.
  */
-export function resolveResource(place: ResourcePath, verb: string, registry: Registry): ResourceRef {
+export function resolveResource(place: ResourcePath, verb: string, registry: Registry): ResourceRef | undefined {
   const resource = registry.find(place.group, place.version, place.resource)
-  if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
+  if (resource === undefined) throw unknownPath()
+  if (!fitsScope(resource, place) || !spansNamespaces(resource, place, verb)) {
+    if (resource.custom) return undefined
+    throw hasRoute(resource, place) ? notAllowed() : unknownPath()
+  }
   if (place.name === '.' || place.name === '..')
     throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
   const subresource = subresourceOf(resource, place)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
-  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' }))
-    throw resource.custom && verb === 'deletecollection' ? unknownPath() : notAllowed()
+  if (!allowedHere(resource, { subresource, verb, collection: place.name === '' }))
+    throw hasRoute(resource, place) ? notAllowed() : unknownPath()
   return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
 }
 
@@ -59,10 +66,12 @@ function notAllowed(): ApiError {
   })
 }
 
-// The value is not needed, because the server answers in milliseconds; an invalid one is still an error.
-function checkTimeout(query: Query): void {
+/** The time that the client gives a request, if it is positive: webhooks are told what is left of it. */
+function timeoutOf(query: Query): number | undefined {
   const timeout = query.get('timeout') ?? ''
-  if (timeout === '' || parseDuration(timeout) !== undefined) return
+  if (timeout === '') return undefined
+  const parsed = parseDuration(timeout)
+  if (parsed !== undefined) return parsed > 0 ? parsed : undefined
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`)
 }
 
@@ -107,15 +116,25 @@ const onCollection: ReadonlySet<string> = new Set(['list', 'create', 'deletecoll
 interface RequestedVerb {
   readonly subresource: Subresource | undefined
   readonly verb: string
-  readonly namespace: string
   readonly collection: boolean
 }
 
-function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: RequestedVerb): boolean {
+function allowedHere(resource: Resource, { subresource, verb, collection }: RequestedVerb): boolean {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   if (!verbs.includes(verb as Verb)) return false
-  if (subresource === undefined && collection !== onCollection.has(verb) && verb !== 'watch') return false
-  if (resource.scope === 'Cluster') return true
-  // Across all namespaces only reads are possible.
-  return namespace !== '' || (collection && (verb === 'list' || verb === 'watch'))
+  return subresource !== undefined || collection === onCollection.has(verb) || verb === 'watch'
+}
+
+/** Across all namespaces only reads are possible. */
+function spansNamespaces({ scope }: Resource, { namespace }: ResourcePath, verb: string): boolean {
+  return scope === 'Cluster' || namespace !== '' || verb === 'list' || verb === 'watch'
+}
+
+/** Whether any verb is possible at a path: a resource that can only be created has no paths of objects. */
+function hasRoute(resource: Resource, place: ResourcePath): boolean {
+  if (!fitsScope(resource, place)) return false
+  if (place.subresource !== '') return true
+  return resource.verbs.some(
+    (verb) => (place.name === '') === onCollection.has(verb) && spansNamespaces(resource, place, verb),
+  )
 }

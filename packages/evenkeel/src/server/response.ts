@@ -41,7 +41,9 @@ export function negotiateResponse(
   { answer = 'object' }: { answer?: ResponseKind } = {},
 ): MediaChoice {
   const choice = negotiate(request.headers['accept'], {
-    formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
+    formats: ['json', 'yaml', 'protobuf'],
+    // Custom objects have no protobuf form, but their metadata has.
+    ...(resource.custom && { onlyShaped: ['protobuf'] as const }),
     accepts: (shape, format) =>
       answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
   })

@@ -22,7 +22,6 @@ export {
   type WireUpgrade,
 } from './transport.ts'
 export { decodeProtobuf, encodeProtobuf, knowsProtobuf, encodeWatchFrame } from './protobuf/envelope.ts'
-export { readJson } from './json.ts'
 export {
   isWebSocketRequest,
   webSocketClosing,
@@ -31,6 +30,7 @@ export {
   WebSocketReader,
   webSocketToken,
 } from './websocket.ts'
+export { findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'
 export {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { getOwn, isApiError, type JsonObject, type JsonValue } from '#api'
-import { readJson } from './json.ts'
+import { findKeys, readJson } from './json.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const errorOf = (source: string | Uint8Array): Error => {
@@ -121,5 +121,22 @@ describe('valuesMax', () => {
   test('leaves text that is not JSON to the parser', () => {
     for (const text of ['"', '{"a', '[1,2', '\\"'])
       expect(() => readJson(text.padEnd(1000), { valuesMax: 4 })).toThrow(/JSON/)
+  })
+})
+
+describe('findKeys', () => {
+  test('gives duplicates and wanted keys in the order of the text, each path once', () => {
+    const text = '{"x":{"y":1,"y":2},"a.b":1,"l":[{"k":1,"k":2}],"x":2,"x":3,"z":0}'
+    expect(findKeys(text, ['z', 'a.b', 'x'])).toEqual([
+      { path: 'x', isDuplicate: false },
+      { path: 'x.y', isDuplicate: true },
+      { path: 'a.b', isDuplicate: false },
+      { path: 'l[0].k', isDuplicate: true },
+      { path: 'z', isDuplicate: false },
+    ])
+  })
+
+  test('finds only duplicates when nothing is wanted', () => {
+    expect(findKeys('{"a":1,"b":{"c":2,"c":3}}')).toEqual([{ path: 'b.c', isDuplicate: true }])
   })
 })

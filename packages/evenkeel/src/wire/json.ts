@@ -59,7 +59,7 @@ export function readJson(
     throw badRequest(`exceeded max depth: the JSON text is nested more than ${depthMax} levels deep`)
   if (!measured.finite) throw badRequest('the JSON text has a number beyond the range of a float64')
   const hasDuplicates = duplicates && measured.keys !== countKeys(value)
-  return { value, duplicates: hasDuplicates ? findDuplicates(text) : [] }
+  return { value, duplicates: hasDuplicates ? findKeys(text).map(({ path }) => path) : [] }
 }
 
 /** Decodes UTF-8. @throws {ApiError} `BadRequest` for invalid UTF-8. */
@@ -177,30 +177,45 @@ interface ContainerFrame {
 }
 
 /** As many as kube-apiserver reports. */
-const duplicatesMax = 100
+const foundMax = 100
 /** How many paths are formatted at most. Duplicated objects can yield the same path many times. */
 const formattedMax = 1000
 
-interface DuplicateScan {
-  readonly paths: Set<string>
+interface FoundKey {
+  readonly path: string
+  /** False for a wanted key. */
+  readonly isDuplicate: boolean
+}
+
+interface KeyScan {
+  readonly wanted: ReadonlySet<string>
+  /** The last steps of the wanted paths: only these are formatted. */
+  readonly steps: ReadonlySet<string>
+  readonly found: Map<string, FoundKey>
   formatted: number
 }
 
-/** The paths of duplicate keys in valid JSON text, each once, in text order. It uses a stack of frames, no recursion. */
-function findDuplicates(text: string): string[] {
-  const found: DuplicateScan = { paths: new Set(), formatted: 0 }
+/**
+ * The duplicate keys in valid JSON text and the first keys at the wanted paths, each path once, in text order. It uses a
+ * stack of frames, no recursion.
+ *
+ * Example. `{"x":1,"a":1,"a":2}` with `x` wanted: `x`, then the duplicate `a`.
+ */
+export function findKeys(text: string, wanted: readonly string[] = []): FoundKey[] {
+  const scan: KeyScan = {
+    wanted: new Set(wanted),
+    steps: new Set(wanted.map((path) => path.slice(path.lastIndexOf('.') + 1))),
+    found: new Map(),
+    formatted: 0,
+  }
   const frames: ContainerFrame[] = []
-  for (
-    let index = 0;
-    index < text.length && found.paths.size < duplicatesMax && found.formatted < formattedMax;
-    index++
-  ) {
+  for (let index = 0; index < text.length && scan.found.size < foundMax && scan.formatted < formattedMax; index++) {
     const frame = frames.at(-1)
     switch (text[index]) {
       case '"': {
         const end = endOfString(text, index)
         if (frame?.keys !== undefined && isKey(text, end))
-          noteKey(JSON.parse(text.slice(index, end + 1)) as string, frames, found)
+          noteKey(JSON.parse(text.slice(index, end + 1)) as string, frames, scan)
         index = end
         break
       }
@@ -221,7 +236,7 @@ function findDuplicates(text: string): string[] {
         break
     }
   }
-  return [...found.paths]
+  return [...scan.found.values()]
 }
 
 /** In valid JSON a string followed by a colon is a key. */
@@ -231,15 +246,18 @@ function isKey(text: string, end: number): boolean {
   return text[index] === ':'
 }
 
-function noteKey(key: string, frames: readonly ContainerFrame[], found: DuplicateScan): void {
+function noteKey(key: string, frames: readonly ContainerFrame[], scan: KeyScan): void {
   const frame = frames.at(-1)
   if (frame?.keys === undefined) return
   frame.step = key
   const before = frame.keys.get(key)
   frame.keys.set(key, before !== undefined)
-  if (before !== false) return
-  found.formatted++
-  found.paths.add(formatPath(frames.map(({ step }) => step)))
+  const isDuplicate = before === false
+  // A key with a dot has another last step.
+  if (!isDuplicate && (before !== undefined || !scan.steps.has(key.slice(key.lastIndexOf('.') + 1)))) return
+  scan.formatted++
+  const path = formatPath(frames.map(({ step }) => step))
+  if ((isDuplicate || scan.wanted.has(path)) && !scan.found.has(path)) scan.found.set(path, { path, isDuplicate })
 }
 
 /** The index of the quote that ends the string at `start`, in valid JSON text. `JsonScanner` does the same for bytes. */

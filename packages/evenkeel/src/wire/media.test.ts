@@ -48,6 +48,14 @@ describe('negotiate', () => {
   })
 })
 
+test('negotiate offers a format only for shapes, and else takes the next accepted type', () => {
+  const offer = { formats: ['json', 'protobuf'], onlyShaped: ['protobuf'], accepts: () => true } as const
+  const protobuf = 'application/vnd.kubernetes.protobuf'
+  expect(negotiate(`${protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`, offer).format).toBe('protobuf')
+  expect(negotiate(`${protobuf},application/json`, offer)).toEqual({ format: 'json' })
+  expect(() => negotiate(protobuf, offer)).toThrow('only the following media types are accepted')
+})
+
 test('parseMediaType takes quoted parameters and dangerous names', () => {
   expect(parseMediaType('Application/JSON; Charset="utf-8"; __proto__=x')).toEqual({
     type: 'application/json',

@@ -38,6 +38,8 @@ export interface MediaOffer {
   readonly formats: readonly MediaFormat[]
   /** Whether the response can be transformed to this shape in this format. */
   accepts?(shape: MediaShape, format: MediaFormat): boolean
+  /** Formats in which only shapes are offered, not the objects themselves. */
+  readonly onlyShaped?: readonly MediaFormat[]
 }
 
 interface MediaType {
@@ -86,6 +88,7 @@ function choose({ type, parameters }: MediaType, offer: MediaOffer): MediaChoice
   const pretty = parameters['pretty'] === '1' || parameters['pretty'] === 'true'
   const kind = parameters['as']
   const mayOmitManagedFields = parameters['managedfields'] === 'optional'
+  if ((kind === undefined || kind === '') && offer.onlyShaped?.includes(format)) return undefined
   if (kind === undefined || kind === '')
     return { format, ...(pretty && { pretty }), ...(mayOmitManagedFields && { mayOmitManagedFields }) }
   const shape = { kind, group: parameters['g'] ?? '', version: parameters['v'] ?? '' }

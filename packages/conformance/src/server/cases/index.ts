@@ -53,7 +53,9 @@ import { routeCases } from './shell/routes.ts'
 import { watchEdgeCases } from './watch/edges.ts'
 import { watchCases } from './watch/stream.ts'
 import { webhookAnswerCases } from './webhooks/answers.ts'
+import { webhookManagerCases } from './webhooks/managed-fields.ts'
 import { webhookRequestCases } from './webhooks/requests.ts'
+import { createOnlyCases } from './write/bindings.ts'
 import { createCases } from './write/create.ts'
 import { dryRunCases } from './write/dry-run.ts'
 import { fieldValidationCases } from './write/field-validation.ts'
@@ -74,6 +76,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...strategicCases,
   ...moreStrategicCases,
   ...subresourceCases,
+  ...createOnlyCases,
   ...deleteCases,
   ...deleteCollectionCases,
   ...gracefulCases,
@@ -121,6 +124,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...reviewCases,
   ...webhookRequestCases,
   ...webhookAnswerCases,
+  ...webhookManagerCases,
   ...validatingPolicyCases,
   ...policyMatchCases,
   ...policyParamCases,

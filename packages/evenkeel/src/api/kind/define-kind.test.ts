@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import type { Condition } from '../conditions.ts'
-import { formatApiVersion, formatGroupName, parseApiVersion } from '../group-version.ts'
+import { canonicalApiVersion, formatApiVersion, formatGroupName, parseApiVersion } from '../group-version.ts'
 import type { KubeObject, Stored } from '../object.ts'
 import { declareKind, defineKind } from './define-kind.ts'
 import type { InputOf, Kind, ObjectOf } from './kind.ts'
@@ -436,6 +436,7 @@ describe('declareKind', () => {
 test('apiVersion', () => {
   expect(parseApiVersion('apps/v1')).toEqual({ group: 'apps', version: 'v1' })
   expect(parseApiVersion('v1')).toEqual({ group: '', version: 'v1' })
+  expect(['/v1', '/', '//v1', '/a/v1', 'a/v1'].map(canonicalApiVersion)).toEqual(['v1', '', '//v1', '/a/v1', 'a/v1'])
   expect(parseApiVersion('')).toEqual({ group: '', version: '' })
   expect(() => parseApiVersion('a/b/c')).toThrow('unexpected GroupVersion string: a/b/c')
   for (const text of ['v1', 'apps/v1', 'a.b/v1beta1']) expect(formatApiVersion(parseApiVersion(text))).toBe(text)

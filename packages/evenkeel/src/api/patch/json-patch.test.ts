@@ -142,6 +142,7 @@ describe('applyJsonPatch', () => {
     ['remove beyond the end', '[1]', '[{"op":"remove","path":"/1"}]', 'outside'],
     ['remove the document', '{"a":1}', '[{"op":"remove","path":""}]', 'the whole document cannot be removed'],
     ['a test that fails', '{"a":1}', '[{"op":"test","path":"/a","value":2}]', 'test failed'],
+    ['a test of a missing member', '{"a":1}', '[{"op":"test","path":"/b","value":2}]', 'test failed'],
     ['a test of a number against text', '{"a":10}', '[{"op":"test","path":"/a","value":"10"}]', 'test failed'],
     ['a test of an object against a list', '{"a":{"0":1}}', '[{"op":"test","path":"/a","value":[1]}]', 'test failed'],
     ['a test of what is not there against null', '{}', '[{"op":"test","path":"/a","value":null}]', 'there is no "a"'],

@@ -107,6 +107,7 @@ function applyOperation(draft: JsonDraft, operation: RawOperation, budget: { byt
       draft.remove(path)
       return
     case 'test':
+      if (isMissing(draft, operation)) throw new TestError(`test failed: there is no ${JSON.stringify(path.at(-1))}`)
       return test(draft.get(path), valueOf(operation))
     case 'move':
       return move(draft, pointerOf(operation, 'from'), path)

@@ -324,26 +324,33 @@ function scalarOf({ type, formatName }: CompiledSchema, name: string): Scalar {
 
 // Field validation: the messages about unknown and duplicate fields.
 
-interface StrictFindings {
+export interface StrictFindings {
   /** Paths of keys that occur twice. */
   readonly duplicates?: readonly string[]
   /** Paths of fields that the schema does not declare. */
   readonly unknown?: readonly string[]
+  /** All paths in the order of the document; absent when duplicates come first. */
+  readonly order?: readonly string[]
 }
 
 /** As many as kube-apiserver reports. */
 const messagesMax = 100
 
 /** The sentences: `duplicate field "metadata.labels.a"`, `unknown field "spec.foo"`. */
-export function strictDecodingMessages({ duplicates = [], unknown = [] }: StrictFindings): string[] {
+export function strictDecodingMessages({ duplicates = [], unknown = [], order }: StrictFindings): string[] {
   // What lies in an unknown field is not looked at, so a key twice in there, or such a field twice, is no second finding.
   const counted =
     unknown.length === 0 ? duplicates : duplicates.filter((path) => !unknown.some((field) => isWithin(path, field)))
-  const sentences = [
-    ...counted.map((path) => `duplicate field ${quote(path)}`),
-    ...unknown.map((path) => `unknown field ${quote(path)}`),
+  const findings = [
+    ...counted.map((path) => ({ path, sentence: `duplicate field ${quote(path)}` })),
+    ...unknown.map((path) => ({ path, sentence: `unknown field ${quote(path)}` })),
   ]
-  return [...new Set(sentences)].slice(0, messagesMax)
+  if (order !== undefined) {
+    const places = new Map(order.map((path, index) => [path, index]))
+    const placeOf = ({ path }: { path: string }): number => places.get(path) ?? order.length
+    findings.sort((one, other) => placeOf(one) - placeOf(other))
+  }
+  return [...new Set(findings.map(({ sentence }) => sentence))].slice(0, messagesMax)
 }
 
 /** The refusal of a body, when the client asked for `Strict`. `kind` and `version` as in other decoding errors. */

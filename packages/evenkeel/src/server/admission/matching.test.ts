@@ -6,7 +6,7 @@ import { Informer } from '../informers.ts'
 import { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'
 import type { AdmissionOperation } from './admission.ts'
-import { isAdmissionConfiguration, Matcher, policyCriteria, webhookCriteria } from './matching.ts'
+import { acceptsPolicies, isAdmissionConfiguration, Matcher, policyCriteria, webhookCriteria } from './matching.ts'
 
 const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
 const namespaces = new Informer('', 'namespaces')
@@ -189,5 +189,25 @@ test('isAdmissionConfiguration knows the kinds that configure admission', () => 
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',
     'validatingwebhookconfigurations',
+  ])
+})
+
+test('acceptsPolicies excepts policies, their bindings and reviews', () => {
+  const plurals = registry
+    .all()
+    .filter((resource) => !acceptsPolicies({ resource }))
+    .map(({ plural }) => plural)
+    .sort()
+  expect(plurals).toEqual([
+    'localsubjectaccessreviews',
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+    'selfsubjectaccessreviews',
+    'selfsubjectreviews',
+    'selfsubjectrulesreviews',
+    'subjectaccessreviews',
+    'tokenreviews',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
   ])
 })

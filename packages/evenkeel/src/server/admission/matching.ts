@@ -59,11 +59,18 @@ export function policyCriteria(match: JsonObject): MatchCriteria {
 }
 
 /**
- * Kinds that configure admission: only hooks of the embedder see their writes, so that a bad configuration can be
- * undone.
+ * Kinds that configure admission: webhooks are not called for their writes, so that a bad configuration can be undone.
  */
 export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<ResourceRef, 'resource'>): boolean {
   return group === 'admissionregistration.k8s.io' && configurationKinds.has(kind)
+}
+
+/**
+ * Whether policies apply to a resource at all. They do not apply to policies and their bindings, so that a bad one can be
+ * undone, and not to reviews, so that no policy can stop authentication or authorization.
+ */
+export function acceptsPolicies({ resource: { group, kind } }: Pick<ResourceRef, 'resource'>): boolean {
+  return !(kindsWithoutPolicies[group]?.has(kind) ?? false)
 }
 
 export class Matcher {
@@ -155,14 +162,29 @@ function selectorIn(match: JsonObject, field: string): readonly LabelRequirement
   return isJsonObject(selector) ? (labelRequirementsOf(selector) ?? []) : []
 }
 
-const configurationKinds: ReadonlySet<string> = new Set([
-  'ValidatingWebhookConfiguration',
-  'MutatingWebhookConfiguration',
+const policyKinds = [
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionPolicyBinding',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
+]
+
+const configurationKinds: ReadonlySet<string> = new Set([
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+  ...policyKinds,
 ])
+
+const kindsWithoutPolicies: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
+  'admissionregistration.k8s.io': new Set(policyKinds),
+  'authentication.k8s.io': new Set(['TokenReview', 'SelfSubjectReview']),
+  'authorization.k8s.io': new Set([
+    'LocalSubjectAccessReview',
+    'SelfSubjectAccessReview',
+    'SelfSubjectRulesReview',
+    'SubjectAccessReview',
+  ]),
+}
 
 interface ResourceRule {
   readonly operations: readonly string[]

@@ -37,7 +37,7 @@ import { Warnings } from '../request-context.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
-import { isAdmissionConfiguration, type Matcher } from './matching.ts'
+import { acceptsPolicies, type Matcher } from './matching.ts'
 import {
   dispatchPolicies,
   PolicySource,
@@ -70,7 +70,7 @@ export function mutatingPolicyPlugin(
       const bound = source.bound()
       return (
         bound.length > 0 &&
-        !isAdmissionConfiguration(admitted.target) &&
+        acceptsPolicies(admitted.target) &&
         bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
       )
     },

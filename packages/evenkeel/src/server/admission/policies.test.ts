@@ -121,7 +121,7 @@ describe('policies in force', () => {
     expect((await tested.ask('GET', '/apis/example.com/v1/namespaces/default/widgets')).status).toBe(200)
   })
 
-  test('change no policies, bindings or webhook configurations', async () => {
+  test('change webhook configurations, but no policies and bindings', async () => {
     const expression = 'Object{metadata: Object.metadata{labels: {"team": "blue"}}}'
     await bind('Mutating', 'm', {
       matchConstraints: {
@@ -130,8 +130,13 @@ describe('policies in force', () => {
       mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
     })
     expect((await post(maps, map('a'))).json['metadata']?.['labels']).toEqual({ team: 'blue' })
-    const made = await post(`${root}/mutatingwebhookconfigurations`, { metadata: { name: 'w' } })
-    expect({ status: made.status, labels: made.json['metadata']?.['labels'] }).toEqual({ status: 201 })
+    const webhook = await post(`${root}/mutatingwebhookconfigurations`, { metadata: { name: 'w' } })
+    expect(webhook.json['metadata']?.['labels']).toEqual({ team: 'blue' })
+    const binding = await post(`${root}/mutatingadmissionpolicybindings`, {
+      metadata: { name: 'other' },
+      spec: { policyName: 'other' },
+    })
+    expect({ status: binding.status, labels: binding.json['metadata']?.['labels'] }).toEqual({ status: 201 })
   })
 
   test('have conditions that wait for an authorizer that decides later', async () => {

@@ -27,7 +27,7 @@ import type { Informers } from '../informers.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { convertToVersion } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
-import { isAdmissionConfiguration, type Matcher } from './matching.ts'
+import { acceptsPolicies, type Matcher } from './matching.ts'
 import {
   dispatchPolicies,
   PolicySource,
@@ -59,7 +59,7 @@ export function validatingPolicyPlugin(
       const bound = source.bound()
       return (
         bound.length > 0 &&
-        !isAdmissionConfiguration(admitted.target) &&
+        acceptsPolicies(admitted.target) &&
         bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
       )
     },

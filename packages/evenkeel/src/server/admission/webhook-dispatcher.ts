@@ -250,10 +250,13 @@ async function callWebhook(webhook: Webhook, asking: WebhookCallOptions): Promis
 }
 
 async function sendReview(
-  { name, timeoutSeconds }: Webhook,
+  { name, timeoutSeconds: ownSeconds }: Webhook,
   review: JsonObject,
   { admitted, client: hook, environment: { clock } }: WebhookCallOptions,
 ): ReturnType<WebhookClient['call']> {
+  // What is left of the request, rounded up: a webhook that takes longer works for nobody.
+  const leftMs = (admitted.dueMs ?? Infinity) - clock.monotonic()
+  const timeoutSeconds = Math.min(ownSeconds, Math.max(1, Math.ceil(leftMs / 1000)))
   const { signal, done } = deadline(clock, timeoutSeconds * 1000, {
     ...(admitted.signal && { signal: admitted.signal }),
   })

@@ -9,6 +9,7 @@ import {
   dedupeOwnerReferences,
   FieldPath,
   formatFieldError,
+  managedFieldsError,
   validateManagedFields,
   type JsonObject,
   type ManagedFieldsEntry,
@@ -28,7 +29,7 @@ import { bodyResource, replaceDraft } from './conversion.ts'
 
 /** The part of a request that admission needs; writes of the server itself have no user. */
 export type WriteRequest = Pick<RequestContext, 'warnings'> &
-  Partial<Pick<RequestContext, 'user' | 'query' | 'request'>> & {
+  Partial<Pick<RequestContext, 'user' | 'query' | 'request' | 'dueMs'>> & {
     /** Adds an annotation to the audit event, if there is one. */
     annotate?(key: string, value: string): void
   }
@@ -70,6 +71,7 @@ export class Admission {
       },
       reinvocation: new ReinvocationContext(),
       ...(context.request && { signal: context.request.signal }),
+      ...(context.dueMs !== undefined && { dueMs: context.dueMs }),
     })
   }
 
@@ -146,13 +148,19 @@ function keepManagers(
   warn: (text: string) => void,
 ): void {
   const after = metadata['managedFields']
-  const [mistake] = Array.isArray(after) ? validateManagedFields(after, FieldPath.of('metadata', 'managedFields')) : []
+  const mistake = Array.isArray(after) ? mistakeIn(after) : undefined
   if (mistake === undefined) return
   if (before === undefined) delete metadata['managedFields']
   else metadata['managedFields'] = before
   warn(
-    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${formatFieldError(mistake)}`,
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${mistake}`,
   )
+}
+
+/** Entries that cannot be read count as well: the next write would drop all of them. */
+function mistakeIn(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  const [invalid] = validateManagedFields(entries, FieldPath.of('metadata', 'managedFields'))
+  return invalid ? formatFieldError(invalid) : managedFieldsError(entries)
 }
 
 function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): void {

@@ -5,6 +5,7 @@
  * group every plural, singular, short name and kind belongs to one CRD. A CRD keeps the names that it has; a name
  * that is taken is reported in the status until it is free. Nothing is served before a CRD has all its names.
  */
+import { X509Certificate } from 'node:crypto'
 import {
   approvalCondition,
   deepEqual,
@@ -86,7 +87,8 @@ export function crdStatus(
   } = definition
   const taken = takenNames(others.filter((other) => other.spec.group === definition.spec.group))
   const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
-  const conditions = nextConditions(withApproval(status.conditions ?? [], definition, now), conflict, now)
+  const present = withApproval(status.conditions ?? [], definition, now)
+  const conditions = nextConditions(present, { conflict, hasCaBundle: hasReadableCaBundle(definition) }, now)
   const storage = versions.find((version) => version.storage)?.name
   const stored = status.storedVersions ?? []
   return {
@@ -169,9 +171,21 @@ function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`
 }
 
+/** Whether the certificates that a conversion webhook is called with can be read, if there are any. */
+function hasReadableCaBundle({ spec: { conversion } }: CustomResourceDefinition): boolean {
+  const { caBundle = '' } = conversion?.webhook?.clientConfig ?? {}
+  if (conversion?.strategy !== 'Webhook' || caBundle === '') return true
+  try {
+    const pem = Buffer.from(caBundle, 'base64').toString()
+    return pem.includes('-----BEGIN CERTIFICATE-----') && new X509Certificate(pem).raw.byteLength > 0
+  } catch {
+    return false
+  }
+}
+
 function nextConditions(
   present: readonly Condition[],
-  conflict: NameConflict | undefined,
+  { conflict, hasCaBundle }: { conflict: NameConflict | undefined; hasCaBundle: boolean },
   now: string,
 ): readonly Condition[] {
   const names =
@@ -181,21 +195,22 @@ function nextConditions(
   const withNames = setCondition(present, names, { now })
   // An established CRD stays established, whatever names it requests later.
   if (isConditionTrue(present, 'Established')) return withNames
-  const established =
-    conflict === undefined
-      ? ({
-          type: 'Established',
-          status: 'True',
-          reason: 'InitialNamesAccepted',
-          message: 'the initial names have been accepted',
-        } as const)
-      : ({
-          type: 'Established',
-          status: 'False',
-          reason: 'NotAccepted',
-          message: 'not all names are accepted',
-        } as const)
-  return setCondition(withNames, established, { now })
+  return setCondition(withNames, establishedCondition({ conflict, hasCaBundle }), { now })
+}
+
+function establishedCondition({
+  conflict,
+  hasCaBundle,
+}: {
+  conflict: NameConflict | undefined
+  hasCaBundle: boolean
+}): Parameters<typeof setCondition>[1] {
+  const type = 'Established'
+  if (conflict !== undefined)
+    return { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  if (!hasCaBundle)
+    return { type, status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' }
+  return { type, status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
 }
 
 /** Whether the status of a CRD is up to date. */

@@ -71,7 +71,7 @@ export class CrdVersions {
   }
 
   #converter(convert: Conversion): NonNullable<StoredObjectReader['convert']> {
-    return async (objects, version, { reuse = false } = {}) => {
+    return async (objects, version, { reuse = false, isTidy = false } = {}) => {
       const apiVersion = this.#apiVersion(version)
       const results = objects.map((object) =>
         object.apiVersion === apiVersion
@@ -84,7 +84,7 @@ export class CrdVersions {
       await Promise.all(
         bySource(missing).map(async (same) => {
           const made = await convert(
-            same.map(([, object]) => this.#tidy(object, version)),
+            same.map(([, object]) => (isTidy ? object : this.#tidy(object, version))),
             apiVersion,
           )
           for (const [at, [index, object]] of same.entries()) {

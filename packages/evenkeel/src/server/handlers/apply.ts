@@ -7,11 +7,13 @@
  */
 import {
   badRequest,
+  canonicalApiVersion,
   conflict,
   isBadRequest,
   isJsonObject,
   restoreNulls,
   type JsonObject,
+  type JsonObjectDraft,
   type ObjectMeta,
   type UnstructuredObject,
 } from '#api'
@@ -125,6 +127,8 @@ export async function readConfiguration(
     throw badRequest(
       `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
     )
+  const { apiVersion } = config
+  if (typeof apiVersion === 'string') (config as JsonObjectDraft)['apiVersion'] = canonicalApiVersion(apiVersion)
   return { config, repeated: duplicates.length === 0 ? [] : await duplicateFields(bytes, duplicates) }
 }
 

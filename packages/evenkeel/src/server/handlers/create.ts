@@ -206,15 +206,14 @@ function refuseClosed({ resource: { group, plural, strategy: rules } }: Resource
   if (closed !== undefined) throw forbidden({ group, kind: plural, name }, closed)
 }
 
-/** Checked last, as upstream does in its store: a dry run or an invalid object does not get this error. */
+/**
+ * Checked last, as upstream does in its store: a dry run or an invalid object does not get this error. What is not a number
+ * is ignored, as upstream.
+ */
 function refuseVersion({ metadata }: ObjectDraft): void {
-  if (
-    metadata['resourceVersion'] !== undefined &&
-    metadata['resourceVersion'] !== '' &&
-    metadata['resourceVersion'] !== '0'
-  ) {
+  if (/^0*[1-9]\d*$/.test(String(metadata['resourceVersion'] ?? '')))
     throw new ApiError('InternalError', 'resourceVersion should not be set on objects to be created')
-  }
+  delete metadata['resourceVersion']
 }
 
 function createConflict(

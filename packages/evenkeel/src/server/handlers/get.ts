@@ -19,10 +19,18 @@ export class GetHandler {
   }
 
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    refuseExport(context)
     const choice = negotiateResponse(context, target.resource)
     const stored = await getObject(target, this.#storage, { notOlderThan: context.query.get('resourceVersion') ?? '' })
     return replyStored(context, stored, { resource: target.resource, choice, clock: this.#clock })
   }
+}
+
+/** @throws {ApiError} `BadRequest`: a client that wants an export must not take a whole object for one. */
+function refuseExport({ query }: RequestContext): void {
+  const wanted = query.get('export')
+  if (wanted !== null && !['false', '0'].includes(wanted.toLowerCase()))
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
 }
 
 /**

@@ -58,6 +58,8 @@ export interface ResourceHandlers {
   readonly deletes: DeleteHandler
   readonly deleteCollections: DeleteCollectionHandler
   readonly reviews: ReviewHandler
+  /** POST of a Binding to `bindings`. */
+  readonly bindings: Handle
   readonly subresources: Readonly<Record<SubresourceRole, Handle>>
 }
 
@@ -71,23 +73,24 @@ export function makeResourceHandlers(services: HandlerServices): ResourceHandler
   const patches = new PatchHandler({ updates, applies: new ApplyHandler({ updates, fieldManager, clock }), clock })
   const deletes = new DeleteHandler(services)
   const writers = { creates, updates, deletes, patches, gets }
+  const pods = new PodSubresources({ ...services, ...writers })
   return {
     ...writers,
     lists,
     watches: new WatchHandler({ ...services, lists }),
     deleteCollections: new DeleteCollectionHandler({ lists, deletes }),
     reviews: new ReviewHandler({ ...services, authorizer, tokens: authentication.tokens }),
-    subresources: makeSubresources(services, writers),
+    bindings: (context, target) => pods.bindNamed(context, target),
+    subresources: makeSubresources(services, { ...writers, pods }),
   }
 }
 
 /** The table that serves subresources: every role has one row. */
 function makeSubresources(
   services: HandlerServices,
-  writers: Pick<ResourceHandlers, 'creates' | 'updates' | 'deletes' | 'patches' | 'gets'>,
+  writers: Pick<ResourceHandlers, 'creates' | 'updates' | 'deletes' | 'patches' | 'gets'> & { pods: PodSubresources },
 ): Readonly<Record<SubresourceRole, Handle>> {
-  const { gets, patches, updates } = writers
-  const pods = new PodSubresources({ ...services, ...writers })
+  const { gets, patches, updates, pods } = writers
   const scales = new ScaleHandler({ ...services, updates })
   const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })

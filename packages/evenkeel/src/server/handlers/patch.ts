@@ -25,7 +25,7 @@ import {
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
-import { parseMediaType, readJson, type WireResponse } from '#wire'
+import { findKeys, parseMediaType, readJson, type WireResponse } from '#wire'
 import { managerName } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
@@ -68,14 +68,14 @@ export class PatchHandler {
     const choice = negotiateResponse(context, resource)
     const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'PatchOptions')
-    const { value, duplicates } = readPatch(bytes)
+    const { value, ...strict } = readStrictPatch(bytes, type)
     const apply = patcher(type, value, resource)
     const isBlind = !mentionsManagers(value)
     const { stored } = await this.#updates.update(
       (current) => {
         const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
+          ...strict,
           bytes,
-          duplicates,
           resource,
           fieldValidation,
           warnings: context.warnings,
@@ -95,7 +95,7 @@ export class PatchHandler {
  *
  * @throws {ApiError} `BadRequest`
  */
-export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
+function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
   try {
     return readJson(bytes, { valuesMax: documentValuesMax })
   } catch (error) {
@@ -103,10 +103,39 @@ export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
   }
 }
 
-interface PatchedShape extends ShapeOptions {
+interface StrictPatch {
+  readonly value: JsonValue
+  /** Paths of duplicate keys that are paths of the result too. */
+  readonly duplicates: readonly string[]
+  /** Strict decoding errors about the operations of a JSON patch. */
+  readonly mistakes: readonly string[]
+}
+
+const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
+
+/**
+ * A patch, and what strict decoding has to say about it.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export function readStrictPatch(bytes: Uint8Array, type: string): StrictPatch {
+  const { value, duplicates } = readPatch(bytes)
+  if (type !== jsonPatchType || !Array.isArray(value)) return { value, duplicates, mistakes: [] }
+  const unknown = value.flatMap((operation, index) =>
+    isJsonObject(operation)
+      ? Object.keys(operation).flatMap((key) => (operationMembers.has(key) ? [] : [`[${index}].${key}`]))
+      : [],
+  )
+  if (unknown.length === 0 && duplicates.length === 0) return { value, duplicates, mistakes: [] }
+  const mistakes = findKeys(Buffer.from(bytes).toString(), unknown).map(
+    ({ path, isDuplicate }) => `json patch ${isDuplicate ? 'duplicate' : 'unknown'} field ${JSON.stringify(path)}`,
+  )
+  return { value, duplicates: [], mistakes }
+}
+
+interface PatchedShape extends ShapeOptions, Omit<StrictPatch, 'value'> {
   /** The patch as sent, for error texts. */
   readonly bytes: Uint8Array
-  readonly duplicates: readonly string[]
   readonly resource: Resource
 }
 
@@ -115,9 +144,12 @@ interface PatchedShape extends ShapeOptions {
  *
  * @throws {ApiError} `Invalid`, when the patch made it invalid.
  */
-export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ...options }: PatchedShape): ObjectDraft {
+export function shapePatched(
+  value: JsonValue,
+  { bytes, duplicates, mistakes, resource, ...options }: PatchedShape,
+): ObjectDraft {
   try {
-    return shapeObject({ value, duplicates }, resource, options)
+    return shapeObject({ value, duplicates, mistakes }, resource, options)
   } catch (error) {
     if (!isBadRequest(error)) throw error
     const text = Buffer.from(bytes).toString()

@@ -18,10 +18,20 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
+  type StrictFindings,
 } from '#api'
 import { ByteBuffer } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
-import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml, type MediaFormat, type WireRequest } from '#wire'
+import {
+  decodeProtobuf,
+  findKeys,
+  formatOfBody,
+  mediaTypes,
+  readJson,
+  readYaml,
+  type MediaFormat,
+  type WireRequest,
+} from '#wire'
 import { completeTypeMeta } from '../registry/strategy.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { FieldValidation } from './write-options.ts'
@@ -33,6 +43,10 @@ const bodyBytesMax = 3 * 1024 * 1024
 interface ParsedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
+  /** The JSON text, when it has duplicate keys. */
+  readonly text?: string
+  /** More strict decoding errors: those of the patch that made this object. */
+  readonly mistakes?: readonly string[]
 }
 
 /**
@@ -110,7 +124,10 @@ export const documentValuesMax = 100_000
 
 /** Reads bytes of any format. */
 async function parseBody(bytes: Uint8Array, format: MediaFormat, request: WireRequest): Promise<ParsedBody> {
-  if (format === 'json') return readJson(bytes, { valuesMax: documentValuesMax })
+  if (format === 'json') {
+    const read = readJson(bytes, { valuesMax: documentValuesMax })
+    return read.duplicates.length === 0 ? read : { ...read, text: Buffer.from(bytes).toString() }
+  }
   if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
   return readYaml(bytes, { inThread: isRemote(request), valuesMax: documentValuesMax })
 }
@@ -136,10 +153,11 @@ export interface ShapeOptions {
  * @throws {ApiError} `BadRequest`, when it is not such an object, or has errors and `fieldValidation` is `Strict`.
  */
 export function shapeObject(
-  { value, duplicates }: ParsedBody,
+  body: ParsedBody,
   resource: Resource,
   { fieldValidation, warnings }: ShapeOptions,
 ): ObjectDraft {
+  const { value, duplicates, mistakes = [] } = body
   if (!isJsonObject(value))
     throw cannotBeHandledError(
       resource.kind,
@@ -155,12 +173,21 @@ export function shapeObject(
   if (mistake !== undefined) throw cannotBeHandledError(resource.kind, resource.version, mistake)
   const draft = object as ObjectDraft
   if (!resource.custom) keepResetFields(draft, given)
-  if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
-  const sentences = strictDecodingMessages({ unknown, duplicates })
+  if (fieldValidation === 'Ignore' || unknown.length + duplicates.length + mistakes.length === 0) return draft
+  const sentences = [
+    ...mistakes,
+    ...strictDecodingMessages(resource.custom ? { unknown, duplicates } : inOrder(body, unknown)),
+  ]
   if (fieldValidation === 'Strict' && sentences.length > 0)
     throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
   return draft
+}
+
+/** Go's decoder reports the fields of built-in kinds in the order of the text; duplicates of custom ones come first. */
+function inOrder({ duplicates, text }: ParsedBody, unknown: readonly string[]): StrictFindings {
+  if (text === undefined || unknown.length === 0 || duplicates.length === 0) return { unknown, duplicates }
+  return { unknown, duplicates, order: findKeys(text, unknown).map(({ path }) => path) }
 }
 
 /** An empty list of managers resets the tracking. Custom resources need `[{}]` for that, as upstream. */

@@ -4,7 +4,7 @@
  * Reviews of authorization are answered in `authz/access-reviews.ts`, reviews of identity (TokenReview, SelfSubjectReview)
  * here.
  */
-import { badRequest, formatTime, isJsonObject, type JsonObject, type JsonObjectDraft } from '#api'
+import { ApiError, badRequest, formatTime, isJsonObject, type JsonObject, type JsonObjectDraft } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
@@ -73,8 +73,13 @@ export class ReviewHandler {
         return await tokenReviewStatus(draft, this.#tokens)
       case 'SelfSubjectRulesReview':
         return rulesStatus(draft, { context, target, authorizer })
-      default:
+      case 'SubjectAccessReview':
+      case 'LocalSubjectAccessReview':
+      case 'SelfSubjectAccessReview':
         return await accessStatus(draft, { context, target, authorizer })
+      default:
+        // A kind without an answer here must not get that of another one.
+        throw new ApiError('InternalError', `${target.resource.kind} cannot be created`)
     }
   }
 }

@@ -41,7 +41,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { readConfiguration, refuseDuplicates, shapeApplied } from './apply.ts'
 import { getObject } from './get.ts'
-import { applyType, patcher, patchType, readPatch, shapePatched } from './patch.ts'
+import { applyType, patcher, patchType, readStrictPatch, shapePatched } from './patch.ts'
 import { isRemote, bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
 import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
@@ -112,7 +112,7 @@ export class ScaleHandler {
   }
 
   async #requested(context: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
-    const type = context.verb === 'patch' ? patchType(context, resource) : undefined
+    const type = context.verb === 'patch' ? patchType(context, target.resource) : undefined
     if (type === applyType) return this.#applied(context, resource, target)
     const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
@@ -172,9 +172,9 @@ function patchedScale(
   type: string,
   { resource, shaping }: { resource: Resource; shaping: ShapeOptions },
 ): ReadScale {
-  const { value, duplicates } = readPatch(bytes)
+  const { value, ...strict } = readStrictPatch(bytes, type)
   const apply = patcher(type, value, resource)
-  return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
+  return (current) => shapePatched(apply(current), { ...shaping, ...strict, bytes, resource })
 }
 
 function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): UnstructuredObject {

@@ -233,16 +233,24 @@ function customName({ group, version, kind }: GroupVersionKind): string {
 const typeProperties = { apiVersion: { type: 'string' }, kind: { type: 'string' } } as const
 
 /** A custom resource's schema with the fields of every object. */
-function customNode({ group, version, kind, schema: { root } }: Resource): SchemaNode {
+function customNode(resource: Resource): SchemaNode {
+  const {
+    group,
+    version,
+    kind,
+    schema: { root },
+  } = resource
   return {
     type: 'object',
     ...root,
     properties: { ...root.properties, ...typeProperties, metadata: { $ref: 'meta.v1.ObjectMeta' } },
     'x-kubernetes-group-version-kind': [{ group, version, kind }],
+    ...publishedSelectors(resource),
   }
 }
 
-function customListNode({ group, version, kind, listKind }: Resource): SchemaNode {
+function customListNode(resource: Resource): SchemaNode {
+  const { group, version, kind, listKind } = resource
   return {
     type: 'object',
     required: ['items'],
@@ -252,5 +260,12 @@ function customListNode({ group, version, kind, listKind }: Resource): SchemaNod
       metadata: { $ref: 'meta.v1.ListMeta' },
     },
     'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
+    ...publishedSelectors(resource),
   }
+}
+
+/** The fields that field selectors of a custom resource may use, for clients that check a selector first. */
+function publishedSelectors({ strategy: { selectableFields = {} } }: Resource): JsonObject {
+  const fields = Object.keys(selectableFields).map((fieldPath) => ({ fieldPath }))
+  return fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields }
 }

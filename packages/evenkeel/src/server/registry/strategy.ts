@@ -7,6 +7,7 @@
  */
 import {
   badRequest,
+  canonicalApiVersion,
   dedupeOwnerReferences,
   deepEqual,
   fieldError,
@@ -87,7 +88,7 @@ export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutat
   if (subresource) keepOnlySubresource(subresource.name, object, { old, resource })
   resource.strategy.prepareForUpdate?.(object, old, write)
   addEmptyParts(object, resource)
-  if (resource.strategy.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
+  if (resource.strategy.generation && countsGeneration(subresource?.name) && changesSpec(object, old, resource)) {
     metadata['generation'] = (old.metadata.generation ?? 0) + 1
   }
 }
@@ -104,7 +105,7 @@ export function applyDefaults(object: ObjectDraft, resource: Resource): void {
  */
 export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
-  const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
+  const [givenVersion, givenKind] = [canonicalApiVersion(textOf(object, 'apiVersion')), textOf(object, 'kind')]
   if (givenVersion !== '' && givenVersion !== apiVersion) {
     throw badRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
@@ -174,6 +175,11 @@ function restore(object: ObjectDraft, old: UnstructuredObject, field: string): v
 
 function hasStatus({ subresources }: Resource): boolean {
   return subresources.some(({ name }) => name === 'status')
+}
+
+/** The node of a Pod is a result of scheduling, not a wish of its author: a binding keeps the generation. */
+function countsGeneration(subresource: string | undefined): boolean {
+  return subresource !== 'status' && subresource !== 'binding'
 }
 
 function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {

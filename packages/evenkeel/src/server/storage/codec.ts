@@ -145,10 +145,11 @@ export function toStored(
   const { reading, storage } = resource
   if (isStorageVersion(resource)) return object
   if (reading === undefined) return builtinToStored(object, resource)
-  // Defaults of the stored version are stored too, for clients that read that version.
+  // Defaults of the stored version are stored too, for clients that read that version. Those of its own version were set
+  // when it was decoded: parts that were restored from the stored object must not get them here.
   const complete = (kept: UnstructuredObject): UnstructuredObject => reading.read(kept, storage.version)
-  if (reading.convert === undefined) return complete(reading.read(object, storage.version))
-  return reading.convert([object], storage.version).then(([kept = object]) => complete(kept))
+  if (reading.convert === undefined) return complete(reading.read(object, storage.version, { isTidy: true }))
+  return reading.convert([object], storage.version, { isTidy: true }).then(([kept = object]) => complete(kept))
 }
 
 /**

@@ -6,6 +6,7 @@ import { causesOf } from '../../causes.ts'
 import { anything, defineCustom } from '../../custom.ts'
 import type { Custom } from '../../custom.ts'
 import { expectMatch, expectStatus, isNewer, ok } from '../../expect.ts'
+import { patchTypes } from '../../target.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 const schema = {
@@ -192,6 +193,20 @@ const scaling: readonly ServerCase[] = [
         }),
         { code: 409, reason: 'Conflict' },
       )
+    },
+  },
+  {
+    id: 'server/custom-scale/strategic',
+    rule: 'The scale of a custom object does not accept strategic merge patches.',
+    async run(place) {
+      const widgets = await withScale(place)
+      ok(await widgets.create('one', { spec: { replicas: 1 } }), 201)
+      expectStatus(await widgets.patch('one/scale', { spec: { replicas: 3 } }, { type: patchTypes.strategic }), {
+        code: 415,
+        reason: 'UnsupportedMediaType',
+        message:
+          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+      })
     },
   },
   {

@@ -1,5 +1,5 @@
 /**
- * Printer columns and selectable fields of custom objects.
+ * Printer columns, selectable fields and metadata of custom objects.
  */
 import assert from 'node:assert/strict'
 import { anything, defineCustom } from '../../custom.ts'
@@ -231,4 +231,47 @@ const selecting: readonly ServerCase[] = [
   },
 ]
 
-export const customViewCases: readonly ServerCase[] = [...columns, ...selecting]
+const protobufOf = (kind: string): string => `application/vnd.kubernetes.protobuf;as=${kind};g=meta.k8s.io;v=v1`
+
+const metadata: readonly ServerCase[] = [
+  {
+    id: 'server/custom-metadata/protobuf',
+    rule: 'The metadata of custom objects can be protobuf: of one object, of a list and of a watch.',
+    async run(place) {
+      const widgets = await defineCustom(place)
+      ok(await widgets.create('one', { spec: { a: 'hidden' } }), 201)
+      for (const [kind, name] of [
+        ['PartialObjectMetadata', 'one'],
+        ['PartialObjectMetadataList', undefined],
+      ] as const) {
+        const { status, bytes, headers } = await widgets.request('GET', name, { accept: protobufOf(kind) })
+        assert.deepEqual([status, headers['content-type']], [200, 'application/vnd.kubernetes.protobuf'])
+        const text = Buffer.from(bytes).toString('latin1')
+        assert.ok(text.startsWith('k8s\0') && text.includes(kind) && text.includes('one'), text)
+        assert.ok(!text.includes('hidden'), text)
+      }
+      const stream = await widgets.request('GET', undefined, {
+        accept: `${protobufOf('PartialObjectMetadata')};stream=watch`,
+        query: { watch: 'true', timeoutSeconds: '1' },
+      })
+      assert.equal(stream.headers['content-type'], 'application/vnd.kubernetes.protobuf;stream=watch')
+      assert.match(Buffer.from(stream.bytes).toString('latin1'), /ADDED[^]*PartialObjectMetadata[^]*one/)
+    },
+  },
+  {
+    id: 'server/custom-metadata/fallback',
+    rule: 'Custom objects themselves are never protobuf: the next accepted type is used.',
+    async run(place) {
+      const widgets = await defineCustom(place)
+      ok(await widgets.create('one'), 201)
+      const plain = 'application/vnd.kubernetes.protobuf'
+      expectMatch(ok(await widgets.request('GET', 'one', { accept: `${plain},application/json` }), 200), {
+        kind: 'Widget',
+      })
+      assert.equal((await widgets.request('GET', 'one', { accept: plain })).status, 406)
+      assert.equal((await widgets.request('GET', undefined, { accept: protobufOf('Table') })).status, 406)
+    },
+  },
+]
+
+export const customViewCases: readonly ServerCase[] = [...columns, ...selecting, ...metadata]

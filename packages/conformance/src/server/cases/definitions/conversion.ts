@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Loose } from '../../answer.ts'
-import { anything, defineCustom } from '../../custom.ts'
+import { anything, defineCustom, definitionIn, eventually, hasCondition } from '../../custom.ts'
 import type { Custom } from '../../custom.ts'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { converted, withHook } from '../../hook/hook.ts'
@@ -60,6 +60,53 @@ function hookCase(
 }
 
 const good = (review: Review): unknown => converted(review, moved)
+
+/** A CRD whose webhook has this bundle of authorities, as text. */
+function withBundle(place: Place, pem: string): Fields {
+  const clientConfig = { url: 'https://127.0.0.1:1/x', caBundle: Buffer.from(pem).toString('base64') }
+  return definitionIn(place, {
+    more: { conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } } },
+  })
+}
+
+const bundles: readonly ServerCase[] = [
+  ...Object.entries({
+    'no-pem': '\n',
+    'no-certificate': '-----BEGIN CERTIFICATE-----\nbm90IGEgY2VydGlmaWNhdGU=\n-----END CERTIFICATE-----\n',
+  }).map(([id, pem]): ServerCase => ({
+    id: `server/conversion/ca-bundle-${id}`,
+    rule: 'A CRD whose conversion webhook has an unreadable caBundle is not established.',
+    async run(place) {
+      const { metadata } = ok(await place.post('customresourcedefinitions', withBundle(place, pem)), 201)
+      const { json } = await eventually(
+        () => place.get('customresourcedefinitions', metadata.name),
+        (answer) => hasCondition(answer.json, 'Established', 'False'),
+      )
+      expectMatch(json.status, {
+        conditions: (conditions: readonly Fields[]) =>
+          conditions.some(
+            ({ type, reason, message }) =>
+              type === 'Established' &&
+              reason === 'InvalidCABundle' &&
+              message === 'The conversion webhook CABundle is invalid',
+          ),
+      })
+    },
+  })),
+  {
+    id: 'server/conversion/ca-bundle-change',
+    rule: 'A readable caBundle cannot become unreadable.',
+    async run(place) {
+      const { metadata } = ok(await place.post('customresourcedefinitions', withBundle(place, '')), 201)
+      const body = { spec: { conversion: { webhook: { clientConfig: { caBundle: 'Cg==' } } } } }
+      expectStatus(await place.patch('customresourcedefinitions', metadata.name, { body }), {
+        code: 422,
+        message:
+          /: spec\.conversion\.webhookClientConfig\.caBundle: Invalid value: "Cg==": unable to load root certificates: unable to parse bytes as PEM block$/,
+      })
+    },
+  },
+]
 
 const working: readonly ServerCase[] = [
   hookCase(
@@ -248,4 +295,4 @@ const absent: readonly ServerCase[] = [
   },
 ]
 
-export const conversionCases: readonly ServerCase[] = [...working, ...failing, ...absent]
+export const conversionCases: readonly ServerCase[] = [...bundles, ...working, ...failing, ...absent]

@@ -289,6 +289,28 @@ const openApi: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/definition-published/openapi-selectable-fields',
+    rule: 'OpenAPI v3 and v2 list the selectable fields, at the kind and at its list.',
+    async run(place) {
+      const widgets = await defineCustom(place, {
+        schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } },
+        version: { selectableFields: [{ jsonPath: '.spec.color' }] },
+      })
+      const keyword = { 'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.color' }] }
+      const v3 = await published(place, [`/openapi/v3/apis/${widgets.group}/v1`, 'selectable-fields'])
+      const v2 = await published(place, ['/openapi/v2', widgets.group])
+      for (const schemas of [
+        (v3 as unknown as Document).components.schemas,
+        (v2 as unknown as Document).definitions,
+      ] as readonly Readonly<Record<string, unknown>>[]) {
+        const own = Object.keys(schemas).filter((name) => /\.v1\.Widget(?:List)?$/.test(name))
+        const ours = own.filter((name) => name.includes(place.namespace))
+        for (const name of ours) expectMatch(schemas[name], keyword)
+        assert.equal(ours.length, 2)
+      }
+    },
+  },
+  {
     id: 'server/definition-published/openapi-preserve',
     rule: 'A root that preserves unknown fields is published as such.',
     async run(place) {

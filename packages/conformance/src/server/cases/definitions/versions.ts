@@ -55,6 +55,32 @@ const conversion: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/definition-versions/status-of-other',
+    rule: 'A write of the status in another version changes only the status: defaults of that version do not reach the spec.',
+    async run(place) {
+      const subresources = { status: {} }
+      const schema = (fields: Fields): Fields => ({
+        subresources,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: { type: 'object', properties: { a: text, c: { ...text, ...fields } } },
+              status: anything,
+            },
+          },
+        },
+      })
+      const widgets = await twoVersions(place, { v1: schema({}), v2: schema({ default: 'C' }) })
+      ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
+      const put = ok(await widgets.put('one/status', { spec: {}, status: { n: 1 } }, { version: 'v2' }), 200)
+      assert.deepEqual([put.spec, put.status, put.metadata.generation], [{ a: 'x' }, { n: 1 }, 1])
+      ok(await widgets.patch('one/status', { status: { m: 2 } }, { version: 'v2' }), 200)
+      const { spec, status, metadata } = ok(await widgets.get('one'))
+      assert.deepEqual([spec, status, metadata.generation], [{ a: 'x' }, { m: 2, n: 1 }, 1])
+    },
+  },
+  {
     id: 'server/definition-versions/list-and-watch',
     rule: 'Lists and watches use the requested version.',
     async run(place) {

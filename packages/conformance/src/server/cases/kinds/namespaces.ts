@@ -46,6 +46,21 @@ const living: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/namespaces/status-without-phase',
+    rule: 'A replace of the status without a phase keeps the namespace Active; its phase cannot become another one.',
+    async run(place) {
+      const name = place.unique('a')
+      ok(await place.post('namespaces', sample('namespaces', name)))
+      const put = (status: object | undefined): ReturnType<typeof place.put> =>
+        place.put('namespaces', `${name}/status`, { body: sample('namespaces', name, { status }) })
+      for (const status of [undefined, {}]) expectMatch(ok(await put(status), 200).status, { phase: 'Active' })
+      expectStatus(await put({ phase: 'Terminating' }), {
+        code: 422,
+        message: /status\.Phase: Invalid value: "Terminating": may only be 'Active' if `deletionTimestamp` is empty$/,
+      })
+    },
+  },
+  {
     id: 'server/namespaces/finalizers-stay',
     rule: 'A replace does not change the finalizers in the spec; `finalize` does.',
     async run(place) {

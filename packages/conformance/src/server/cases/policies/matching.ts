@@ -5,7 +5,7 @@ import { defineCustom } from '../../custom.ts'
 import { expectStatus, ok } from '../../expect.ts'
 import { configMap, sample } from '../../samples.ts'
 import type { Fields } from '../../samples.ts'
-import type { ServerCase } from '../../target.ts'
+import type { Place, ServerCase } from '../../target.ts'
 import { validating } from './bound.ts'
 
 const rule = (resources: readonly string[], more: Fields = {}): Fields => ({
@@ -16,6 +16,40 @@ const rule = (resources: readonly string[], more: Fields = {}): Fields => ({
   ...more,
 })
 const never = [{ expression: 'false' }]
+
+/** Reviews: the resource, the field that names the case, and the spec. */
+const reviews: readonly (readonly [string, string, Fields])[] = [
+  ['tokenreviews', 'token', { token: '$NS' }],
+  ['subjectaccessreviews', 'user', { user: '$NS', nonResourceAttributes: { path: '/x', verb: 'get' } }],
+  ['localsubjectaccessreviews', 'user', { user: '$NS', resourceAttributes: { verb: 'get', namespace: '$NS' } }],
+  [
+    'selfsubjectaccessreviews',
+    'resourceAttributes.?namespace',
+    { resourceAttributes: { namespace: '$NS', verb: 'x' } },
+  ],
+  ['selfsubjectrulesreviews', 'namespace', { namespace: '$NS' }],
+]
+
+function reviewPath(place: Place, plural: string): string {
+  const group = plural === 'tokenreviews' ? 'authentication' : 'authorization'
+  return `/apis/${group}.k8s.io/v1${plural.startsWith('local') ? `/namespaces/${place.namespace}` : ''}/${plural}`
+}
+
+/** Denies everything that is created and whose field has the name of the case: other cases must not see it. */
+async function forEverything(place: Place, field: string): Promise<void> {
+  const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources: ['*'] }
+  await validating(place, {
+    a: {
+      spec: {
+        matchConstraints: { resourceRules: [everything] },
+        matchConditions: [{ name: 'own', expression: `${field}.orValue("") == "${place.namespace}"` }],
+        validations: never,
+        failurePolicy: 'Ignore',
+      },
+      bindings: { b: { matchResources: { namespaceSelector: {} } } },
+    },
+  })
+}
 
 export const policyMatchCases: readonly ServerCase[] = [
   {
@@ -252,31 +286,54 @@ export const policyMatchCases: readonly ServerCase[] = [
   },
   {
     id: 'server/policies/own-kinds',
-    rule: 'Policies never match policies, their bindings or webhook configurations.',
+    rule: 'Policies never match policies and their bindings.',
     async run(place) {
-      const matchConstraints = {
-        resourceRules: [
-          { apiGroups: ['admissionregistration.k8s.io'], apiVersions: ['*'], operations: ['*'], resources: ['*'] },
-        ],
-      }
-      // Active for every case: it must never reject what it matches.
-      await validating(place, {
-        a: {
-          spec: { matchConstraints, validations: never },
-          bindings: { b: { matchResources: { namespaceSelector: {} } } },
-        },
-      })
+      await forEverything(place, 'object.metadata.?labels[?"case"]')
+      const metadata = { labels: { case: place.namespace } }
       const spec = {
         matchConstraints: { resourceRules: [rule(['configmaps'])] },
         validations: [{ expression: 'true' }],
       }
-      ok(
-        await place.post(
-          'validatingadmissionpolicies',
-          sample('validatingadmissionpolicies', place.unique('c'), { spec }),
-        ),
-        201,
-      )
+      const policy = sample('validatingadmissionpolicies', place.unique('c'), { metadata, spec })
+      ok(await place.post('validatingadmissionpolicies', policy), 201)
+      const binding = sample('validatingadmissionpolicybindings', place.unique('c'), {
+        metadata,
+        spec: { policyName: place.unique('c'), validationActions: ['Audit'] },
+      })
+      ok(await place.post('validatingadmissionpolicybindings', binding), 201)
     },
   },
+  {
+    id: 'server/policies/webhook-configurations',
+    rule: 'Policies match webhook configurations.',
+    async run(place) {
+      await forEverything(place, 'object.metadata.?labels[?"case"]')
+      for (const kind of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'] as const) {
+        const body = sample(kind, place.unique('c'), { metadata: { labels: { case: place.namespace } } })
+        expectStatus(await place.post(kind, body), { code: 422, reason: 'Invalid' })
+      }
+    },
+  },
+  {
+    id: 'server/policies/bindings',
+    rule: 'Policies match Bindings of pods.',
+    async run(place) {
+      await forEverything(place, 'object.metadata.?labels[?"case"]')
+      const path = `/api/v1/namespaces/${place.namespace}/bindings`
+      const metadata = { name: 'p', labels: { case: place.namespace } }
+      expectStatus(await place.client.request('POST', path, { body: { metadata, target: { name: 'n' } } }), {
+        code: 422,
+        reason: 'Invalid',
+      })
+    },
+  },
+  ...reviews.map(([plural, field, spec]): ServerCase => ({
+    id: `server/policies/no-${plural}`,
+    rule: `Policies never match ${plural}.`,
+    async run(place) {
+      await forEverything(place, `object.?spec.?${field}`)
+      const text = JSON.stringify({ spec }).replaceAll('$NS', place.namespace)
+      ok(await place.client.request('POST', reviewPath(place, plural), { body: JSON.parse(text) }), 201)
+    },
+  })),
 ]

@@ -101,6 +101,32 @@ const changing: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/mutating-policies/patch-test-missing',
+    rule: 'A test of a missing field fails and skips the patch; a test below a missing field rejects the object.',
+    async run(place) {
+      const test = (path: string, value: string): string =>
+        `[JSONPatch{op: "test", path: "${path}", value: ${value}}, JSONPatch{op: "add", path: "/data", value: {"b": "2"}}]`
+      const only = (name: string, expression: string): object => ({
+        spec: {
+          matchConditions: [{ name: 'n', expression: `object.metadata.name == "${name}"` }],
+          mutations: [patch(expression)],
+        },
+      })
+      await mutating(place, {
+        a: only('map', test('/metadata/annotations', '{"a": "b"}')) as never,
+        b: only('key', test('/data/none', '"x"')) as never,
+        c: only('root', test('/none', '"x"')) as never,
+        d: only('below', test('/metadata/annotations/a', '"x"')) as never,
+      })
+      for (const name of ['map', 'key', 'root'])
+        expectMatch(ok(await place.post('configmaps', configMap(name, { data: { a: '1' } })), 201).data, {
+          a: '1',
+          b: undefined,
+        })
+      expectStatus(await place.post('configmaps', configMap('below')), { code: 403 })
+    },
+  },
+  {
     id: 'server/mutating-policies/values',
     rule: 'A patch can set values of every type, and parts of objects.',
     async run(place) {

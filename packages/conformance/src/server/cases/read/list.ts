@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, namesOf, ok, warningsOf } from '../../expect.ts'
-import { sample } from '../../samples.ts'
+import { configMap, sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 /** Objects a to d with different labels; d has none. */
@@ -19,6 +19,21 @@ async function four(place: Place): Promise<void> {
 }
 
 const shape: readonly ServerCase[] = [
+  {
+    id: 'server/get/export',
+    rule: 'The query parameter export is rejected.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      for (const value of ['true', '1'])
+        expectStatus(await place.get('configmaps', 'a', { query: { export: value } }), {
+          code: 400,
+          reason: 'BadRequest',
+          message: 'the export parameter, deprecated since v1.14, is no longer supported',
+        })
+      ok(await place.get('configmaps', 'a', { query: { export: 'false' } }), 200)
+      ok(await place.list('configmaps', { export: 'true' }), 200)
+    },
+  },
   {
     id: 'server/get/missing',
     rule: 'A missing object is a 404 that names it.',

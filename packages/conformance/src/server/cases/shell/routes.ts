@@ -2,6 +2,7 @@
  * Paths and verbs: which exist, and the response for those that do not.
  */
 import assert from 'node:assert/strict'
+import { defineCustom } from '../../custom.ts'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { configMap } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
@@ -78,7 +79,46 @@ const wrongVerbs = verbs.map(([id, method, path]): ServerCase => ({
   },
 }))
 
+/** Paths of resources that can only be created. */
+const createOnly: readonly (readonly [string, string])[] = [
+  ['GET', '/api/v1/namespaces/{}/bindings/a'],
+  ['POST', '/api/v1/bindings'],
+  ['GET', '/apis/authentication.k8s.io/v1/tokenreviews/a'],
+  ['PUT', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/a'],
+  ['POST', '/apis/authorization.k8s.io/v1/localsubjectaccessreviews'],
+]
+
 const more: readonly ServerCase[] = [
+  {
+    id: 'server/routes/create-only',
+    rule: 'A resource that can only be created has no paths of objects, and none across namespaces: 404, not 405.',
+    async run(place) {
+      for (const [method, path] of createOnly)
+        expectStatus(
+          await place.client.request(method, path.replace('{}', place.namespace), method === 'GET' ? {} : { body: {} }),
+          notFound,
+        )
+    },
+  },
+  {
+    id: 'server/routes/custom-without-namespace',
+    rule: 'Across namespaces, custom objects can only be read: other verbs, and names, are a 404 as plain text.',
+    async run(place) {
+      const widgets = await defineCustom(place)
+      const all = `/apis/${widgets.group}/v1/widgets`
+      ok(await place.client.request('GET', all), 200)
+      for (const [method, path] of [
+        ['POST', all],
+        ['PUT', all],
+        ['DELETE', all],
+        ['GET', `${all}/a`],
+        ['POST', `${all}/a`],
+      ] as const) {
+        const answer = await place.client.request(method, path, method === 'GET' ? {} : { body: widgets.object('a') })
+        assert.deepEqual([answer.status, answer.text], [404, '404 page not found\n'], `${method} ${path}`)
+      }
+    },
+  },
   {
     id: 'server/routes/head',
     rule: 'Resources do not support HEAD: the response is a 405 without a body.',

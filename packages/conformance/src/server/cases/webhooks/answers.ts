@@ -423,6 +423,24 @@ const failing: readonly ServerCase[] = [
       ),
   },
   {
+    id: 'server/webhooks/remaining-time',
+    rule: 'A webhook is told what is left of the time of the request, in whole seconds, if that is less than its timeout.',
+    needs,
+    run: (place) =>
+      withWebhooks(
+        place,
+        { validating: { a: { v: { timeoutSeconds: 20 } } }, answers: { v: () => ({ allowed: true }) } },
+        async (taken) => {
+          ok(await place.post('configmaps', configMap('a'), { query: { timeout: '10s' } }), 201)
+          ok(await place.post('configmaps', configMap('b')), 201)
+          assert.deepEqual(
+            taken().map(({ target }) => target),
+            ['/v?timeout=10s', '/v?timeout=20s'],
+          )
+        },
+      ),
+  },
+  {
     id: 'server/webhooks/unreachable',
     rule: 'An unreachable webhook rejects the write, or is skipped when its failures are ignored.',
     needs,

@@ -2,6 +2,7 @@
  * Unknown fields, duplicate fields and values of the wrong type.
  */
 import assert from 'node:assert/strict'
+import { defineCustom } from '../../custom.ts'
 import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
 import { configMap, sample } from '../../samples.ts'
 import { patchTypes } from '../../target.ts'
@@ -65,6 +66,46 @@ const onCreate: readonly ServerCase[] = [
         message:
           'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.k"',
       })
+    },
+  },
+  {
+    id: 'server/validation/document-order',
+    rule: 'Unknown and duplicate fields are reported in the order of the document; nothing inside an unknown field is.',
+    async run(place) {
+      const body =
+        '{"u1":1,"metadata":{"name":"a","name":"b","foo":1},"u2":{"x":1,"x":2},"u2":2,"data":{"k":"1","k":"2"},"data":{},"u1":3}'
+      const sentences = [
+        'unknown field "u1"',
+        'duplicate field "metadata.name"',
+        'unknown field "metadata.foo"',
+        'unknown field "u2"',
+        'duplicate field "data.k"',
+        'duplicate field "data"',
+      ]
+      expectStatus(await place.post('configmaps', body, { query: { fieldValidation: 'Strict' } }), {
+        code: 400,
+        message: `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${sentences.join(', ')}`,
+      })
+      assert.deepEqual(warningsOf(await place.post('configmaps', body)), sentences)
+    },
+  },
+  {
+    id: 'server/validation/document-order-custom',
+    rule: 'For custom objects duplicate fields come first, and unknown fields sorted, those of metadata first.',
+    async run(place) {
+      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { a: { type: 'string' } } } })
+      const body = `{"zz":1,"apiVersion":"${widgets.group}/v1","kind":"Widget","metadata":{"foo":1,"name":"a","bar":1},"spec":{"zz":1,"a":"b","aa":1,"a":"c"},"aa":1}`
+      const answer = await widgets.request('POST', undefined, { body })
+      ok(answer, 201)
+      assert.deepEqual(warningsOf(answer), [
+        'duplicate field "spec.a"',
+        'unknown field "metadata.bar"',
+        'unknown field "metadata.foo"',
+        'unknown field "aa"',
+        'unknown field "spec.aa"',
+        'unknown field "spec.zz"',
+        'unknown field "zz"',
+      ])
     },
   },
   {
@@ -168,6 +209,31 @@ const onChange: readonly ServerCase[] = [
       assert.deepEqual(warningsOf(await place.patch('configmaps', 'a', { body, type: patchTypes.json })), [
         'unknown field "extra"',
       ])
+    },
+  },
+  {
+    id: 'server/validation/json-patch-operations',
+    rule: 'Unknown and duplicate fields in the operations of a JSON patch are reported, with the number of the operation.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      const body =
+        '[{"op":"add","path":"/data","value":{"a":"b"},"foo":1,"bar":2},{"op":"add","op":"add","path":"/zzz","value":1,"baz":1}]'
+      const sentences = [
+        'json patch unknown field "[0].foo"',
+        'json patch unknown field "[0].bar"',
+        'json patch duplicate field "[1].op"',
+        'json patch unknown field "[1].baz"',
+        'unknown field "zzz"',
+      ]
+      const patch = (query: object): ReturnType<typeof place.patch> =>
+        place.patch('configmaps', 'a', { body, type: patchTypes.json, query: { ...query } })
+      const strict = expectStatus(await patch({ fieldValidation: 'Strict' }), { code: 422, reason: 'Invalid' })
+      assert.ok(
+        String(strict['message']).endsWith(`strict decoding error: ${sentences.join(', ')}`),
+        String(strict['message']),
+      )
+      assert.deepEqual(warningsOf(await patch({ fieldValidation: 'Ignore' })), [])
+      assert.deepEqual(warningsOf(await patch({})), sentences)
     },
   },
   {

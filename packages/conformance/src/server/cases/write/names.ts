@@ -1,10 +1,11 @@
 /**
- * Names: generated names, and the names that each kind allows.
+ * Names and versions in a new object: generated names, the names that each kind allows, odd versions.
  */
 import assert from 'node:assert/strict'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { configMap, groupOf, kindOf, sample } from '../../samples.ts'
 import type { ResourceName } from '../../samples.ts'
+import { applyType } from '../../target.ts'
 import type { ServerCase } from '../../target.ts'
 
 const subdomain =
@@ -193,4 +194,33 @@ const markings: readonly ServerCase[] = [
   },
 ]
 
-export const nameCases: readonly ServerCase[] = [...generated, ...perKind, ...markings]
+const versions: readonly ServerCase[] = [
+  {
+    id: 'server/create/version-with-slash',
+    rule: 'The core group is empty: `/v1` in a body is `v1`.',
+    async run(place) {
+      const body = { ...configMap('a'), apiVersion: '/v1' }
+      expectMatch(ok(await place.post('configmaps', body), 201), { apiVersion: 'v1' })
+      expectMatch(ok(await place.put('configmaps', 'a', { body }), 200), { apiVersion: 'v1' })
+      const apply = { body, type: applyType, query: { fieldManager: 'a', force: 'true' } }
+      expectMatch(ok(await place.patch('configmaps', 'a', apply), 200), { apiVersion: 'v1' })
+      expectMatch(ok(await place.patch('configmaps', 'a', { body: { apiVersion: '/v1' } }), 200), { apiVersion: 'v1' })
+      for (const apiVersion of ['//v1', '/v2', '/v1/'])
+        expectStatus(await place.post('configmaps', { ...configMap('b'), apiVersion }), { code: 400 })
+    },
+  },
+  {
+    id: 'server/create/odd-resource-version',
+    rule: 'A new object cannot have a resourceVersion; one that is not a number is ignored.',
+    async run(place) {
+      for (const resourceVersion of ['abc', '1x', '-1', '0', ''])
+        ok(await place.post('configmaps', { metadata: { generateName: 'a', resourceVersion } }), 201)
+      expectStatus(await place.post('configmaps', { metadata: { name: 'a', resourceVersion: '5' } }), {
+        code: 500,
+        message: 'resourceVersion should not be set on objects to be created',
+      })
+    },
+  },
+]
+
+export const nameCases: readonly ServerCase[] = [...generated, ...perKind, ...markings, ...versions]

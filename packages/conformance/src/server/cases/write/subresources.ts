@@ -84,6 +84,24 @@ const status: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/status/deletion-timestamp',
+    rule: 'The status of a pod ignores a deletionTimestamp; the status of other kinds rejects one.',
+    async run(place) {
+      const body = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { message: 'm' } }
+      ok(await place.post('pods', sample('pods', 'a')))
+      expectMatch(ok(await place.patch('pods', 'a/status', { body }), 200), {
+        metadata: { deletionTimestamp: undefined },
+        status: { message: 'm' },
+      })
+      ok(await place.post('deployments', sample('deployments', 'a')))
+      expectStatus(await place.patch('deployments', 'a/status', { body: { metadata: body.metadata } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.deletionTimestamp: Invalid value: "2026-01-01T00:00:00Z": field is immutable$/,
+      })
+    },
+  },
+  {
     id: 'server/status/merge-conditions',
     rule: 'A strategic merge patch matches a condition by type.',
     async run(place) {
