@@ -135,8 +135,9 @@ export class Http1Connection implements ServerConnection {
   #count(): void {
     const { held } = this.#context
     const more = this.#input.size - this.#counted
+    if (more === 0) return
     if (more < 0) held.remove(-more)
-    else if (more > 0 && !held.add(more)) {
+    else if (!held.add(more)) {
       this.#refuse(new HttpProtocolError(503, 'the server holds too many unread bytes'))
       return
     }
