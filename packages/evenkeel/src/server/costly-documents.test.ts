@@ -4,6 +4,7 @@
  * The bound is processor time, and far above what a document takes: without the defence each took ten times as much.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SystemClock } from '#base'
 import { TestServer } from './client.fixture.ts'
 
 let server: TestServer
@@ -179,4 +180,22 @@ describe('rows 13 and 16: a document costs time in proportion to its size', () =
     expect({ status: answer.status, says: answer.text.includes(says) }).toEqual({ status, says: true })
     expect((user + system) / 1e6).toBeLessThan(secondsMax)
   })
+})
+
+test('long YAML over a socket is parsed, with a thread or without', async () => {
+  const listening = await TestServer.start({ listen: { tls: false }, clock: new SystemClock() })
+  const { url = '', token = '' } = listening.server.address ?? {}
+  const lines = list(2000, (index) => `  key${index}: value ${index}\n`)
+  try {
+    const response = await fetch(`${url}/api/v1/namespaces/default/configmaps`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/yaml' },
+      body: `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: long\ndata:\n${lines.join('')}`,
+    })
+    expect(response.status).toBe(201)
+    const { data } = (await response.json()) as { data: Record<string, string> }
+    expect(Object.keys(data)).toHaveLength(2000)
+  } finally {
+    await listening.server.stop({ graceMs: 0 })
+  }
 })

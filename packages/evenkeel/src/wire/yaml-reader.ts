@@ -10,7 +10,7 @@
  */
 import { badRequest, isRequestEntityTooLarge, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson, type ParsedText } from './json.ts'
-import { YamlThread } from './yaml-thread.ts'
+import type { YamlThread } from './yaml-thread.ts'
 import { YamlConverter, type Yaml } from './yaml-values.ts'
 
 /** The limits of one text. */
@@ -67,7 +67,7 @@ export async function readYaml(source: Uint8Array | string, options: ReadYamlOpt
   refuseManyTokens(text)
   const limits = { depthMax, aliasedMax }
   if (options.inThread === true && text.length > inThreadMin) {
-    const parsed = await thread.parse(text, limits)
+    const parsed = await (await yamlThread()).parse(text, limits)
     if (parsed) return parsed
   }
   return parseYaml(text, limits)
@@ -75,7 +75,13 @@ export async function readYaml(source: Uint8Array | string, options: ReadYamlOpt
 
 /** Shorter texts take a few milliseconds. */
 const inThreadMin = 16_384
-const thread = new YamlThread()
+let thread: YamlThread | undefined
+
+/** Loaded with the first long text, as the parser is. */
+async function yamlThread(): Promise<YamlThread> {
+  const { YamlThread: Thread } = await import('./yaml-thread.ts')
+  return (thread ??= new Thread())
+}
 
 /** Parses a text whose nesting is bounded. @throws {ApiError} `BadRequest` */
 export async function parseYaml(text: string, limits: YamlLimits): Promise<ParsedText> {

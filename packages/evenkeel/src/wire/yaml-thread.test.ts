@@ -49,7 +49,7 @@ describe('YamlThread', () => {
     const [worker] = workers
     expect(workers).toHaveLength(1)
     expect(worker?.isKept).toBe(true)
-    worker?.emit('online')
+    worker?.emit('message', 'ready')
     for (const { id, text } of worker?.jobs.toReversed() ?? []) {
       const { value, duplicates } = await parseYaml(text, limits)
       worker?.emit('message', { id, json: JSON.stringify(value), duplicates })
@@ -62,7 +62,7 @@ describe('YamlThread', () => {
   test('passes the error of the parser on', async () => {
     const { thread, workers } = make()
     const parsing = thread.parse('a: [', limits)
-    workers[0]?.emit('online')
+    workers[0]?.emit('message', 'ready')
     workers[0]?.emit('message', { id: workers[0].jobs[0]?.id, status: toStatus(badRequest('bad text')) })
     await expect(parsing).rejects.toMatchObject({ reason: 'BadRequest', message: 'bad text' })
   })
@@ -70,10 +70,12 @@ describe('YamlThread', () => {
   test('a thread that dies refuses its texts, and the next text gets another thread', async () => {
     const { thread, workers } = make()
     const parsing = thread.parse('a: 1', limits)
-    workers[0]?.emit('online')
+    workers[0]?.emit('message', 'ready')
+    const behind = thread.parse('c: 3', limits)
     workers[0]?.emit('error', new Error('out of memory'))
     workers[0]?.emit('exit', 1)
     await expect(parsing).rejects.toMatchObject({ reason: 'RequestEntityTooLarge' })
+    await expect(behind).rejects.toMatchObject({ reason: 'TooManyRequests' })
     void thread.parse('b: 2', limits)
     expect(workers).toHaveLength(2)
   })
@@ -81,7 +83,7 @@ describe('YamlThread', () => {
   test('a text that takes too long ends the thread', async () => {
     const { thread, workers, clock } = make()
     const parsing = thread.parse('a: 1', limits)
-    workers[0]?.emit('online')
+    workers[0]?.emit('message', 'ready')
     await clock.advance(14_999)
     void clock.advance(1)
     await expect(parsing).rejects.toMatchObject({ reason: 'RequestEntityTooLarge' })
@@ -91,6 +93,8 @@ describe('YamlThread', () => {
   test('without a thread the caller parses the text itself', async () => {
     const { thread, workers } = make()
     const parsing = thread.parse('a: 1', limits)
+    // As for a file that is missing: the thread runs, and cannot load it.
+    workers[0]?.emit('online')
     workers[0]?.emit('error', new Error('no such file'))
     expect(await parsing).toBeUndefined()
     expect(await thread.parse('b: 2', limits)).toBeUndefined()

@@ -2,13 +2,13 @@
  * YAML in a thread: the parser needs ten microseconds for a token, and a long text would stop all other requests.
  *
  * One thread parses one text after the other. It starts with the first long text, keeps no process alive, and gets
- * memory for a few texts and time for each only. If it dies, the texts it had are refused, and the next text starts another one. If it
+ * memory for a few texts and time for each only. If it dies, the text it worked on is refused, and the next text starts another one. If it
  * cannot start, because a bundled program lacks its file, texts are parsed in this thread.
  *
  *   this thread:   text ──▶ worker        JSON text ◀── worker        JSON.parse, a hundred times as fast
  */
 import { Worker } from 'node:worker_threads'
-import { fromStatus, requestEntityTooLarge, type JsonValue, type Status } from '#api'
+import { fromStatus, requestEntityTooLarge, tooManyRequests, type JsonValue, type Status } from '#api'
 import { deferred, SystemClock, type Clock, type Deferred } from '#base'
 import type { ParsedText } from './json.ts'
 import type { YamlLimits } from './yaml-reader.ts'
@@ -20,6 +20,7 @@ export interface YamlJob {
 }
 
 export type YamlAnswer =
+  | 'ready'
   | { readonly id: number; readonly json: string; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly status: Status }
 
@@ -40,7 +41,7 @@ export class YamlThread {
   readonly #clock: Clock
   readonly #jobs = new Map<number, Deferred<Outcome>>()
   #worker: Worker | undefined
-  #isOnline = false
+  #isReady = false
   #isPossible = true
   #lastId = 0
 
@@ -73,11 +74,9 @@ export class YamlThread {
       this.#isPossible = false
       return undefined
     }
-    worker.on('online', () => {
-      this.#isOnline = true
-    })
     worker.on('message', (answer: YamlAnswer) => {
-      this.#settle(worker, answer)
+      if (answer === 'ready') this.#isReady = true
+      else this.#settle(worker, answer)
     })
     worker.on('error', () => {
       this.#onEnd(worker)
@@ -88,7 +87,7 @@ export class YamlThread {
     return worker
   }
 
-  #settle(worker: Worker, answer: YamlAnswer): void {
+  #settle(worker: Worker, answer: Exclude<YamlAnswer, 'ready'>): void {
     const job = this.#jobs.get(answer.id)
     this.#jobs.delete(answer.id)
     if (this.#jobs.size === 0) worker.unref()
@@ -96,18 +95,20 @@ export class YamlThread {
     else job?.resolve({ value: JSON.parse(answer.json) as JsonValue, duplicates: answer.duplicates })
   }
 
-  /** A thread that never ran is not tried again; one that ran has died of its text. */
+  /** A thread that was never ready is not tried again. One that was has died of its first text; the others may retry. */
   #onEnd(worker: Worker): void {
     if (this.#worker !== worker) return
-    if (!this.#isOnline) this.#isPossible = false
+    const wasReady = this.#isReady
+    this.#isReady = false
+    if (!wasReady) this.#isPossible = false
     this.#worker = undefined
     const jobs = [...this.#jobs.values()]
     this.#jobs.clear()
-    for (const job of jobs) {
-      if (this.#isOnline) job.reject(requestEntityTooLarge('the YAML text needs too much time or memory'))
-      else job.resolve(undefined)
+    for (const [index, job] of jobs.entries()) {
+      if (!wasReady) job.resolve(undefined)
+      else if (index === 0) job.reject(requestEntityTooLarge('the YAML text needs too much time or memory'))
+      else job.reject(tooManyRequests('the YAML text waited behind one that needs too much time or memory'))
     }
-    this.#isOnline = false
   }
 }
 

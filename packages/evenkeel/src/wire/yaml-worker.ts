@@ -10,6 +10,9 @@ import type { YamlAnswer, YamlJob } from './yaml-thread.ts'
 const port = parentPort
 assert(port, 'yaml-worker must run as a worker thread')
 
+// Node reports a thread as online before its file is loaded.
+port.postMessage('ready' satisfies YamlAnswer)
+
 port.on('message', ({ id, text, limits }: YamlJob) => {
   parseYaml(text, limits).then(
     ({ value, duplicates }) => {

@@ -13,7 +13,7 @@ import { onResponseEnd } from '../response.ts'
 import { BodyBudget } from './body-budget.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
 import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
-import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
+import { defaultBodyBytes, withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
 import { WorkScheduler, ListSlices } from './work-scheduler.ts'
 
 /** The limit that a request counts against. */
@@ -28,7 +28,7 @@ export class FlowControl {
   readonly #limits: Limits
   readonly #gates: Readonly<Record<RequestClass, FairQueue>>
   readonly #watches: WatchLimiter
-  readonly #bodies: BodyBudget
+  #bodies: BodyBudget | undefined
   readonly #deadlines: Deadlines
   readonly #scheduler: WorkScheduler
   readonly #clock: Clock
@@ -45,8 +45,6 @@ export class FlowControl {
       })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchLimiter(limits)
-    const bytesMax = limits.bodyBytesMax
-    this.#bodies = new BodyBudget({ bytesMax, bytesPerUserMax: bytesMax * limits.userShare })
     this.#clock = clock
     this.#scheduler = new WorkScheduler(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
@@ -72,7 +70,7 @@ export class FlowControl {
    */
   startBody({ request, user }: RequestContext): () => void {
     if (request.body === undefined || request.peer === undefined || !(request instanceof TimedRequest)) return noBody
-    const account = this.#bodies.open(user.name)
+    const account = (this.#bodies ??= this.#makeBodyBudget()).open(user.name)
     request.countBody(account, () => this.#scheduler.pause(user.name))
     return account.close
   }
@@ -136,7 +134,7 @@ export class FlowControl {
       `evenkeel_requests_refused_total{lane="watches"} ${this.#watches.refused}`,
       '# HELP evenkeel_request_body_bytes Bytes of request bodies that are being handled.',
       '# TYPE evenkeel_request_body_bytes gauge',
-      `evenkeel_request_body_bytes ${this.#bodies.bytes}`,
+      `evenkeel_request_body_bytes ${this.#bodies?.bytes ?? 0}`,
       '# HELP apiserver_longrunning_requests Watches that are open.',
       '# TYPE apiserver_longrunning_requests gauge',
       `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total}`,
@@ -159,6 +157,11 @@ export class FlowControl {
     if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat, user))
     const turn = this.#scheduler.turn(user)
     return turn === undefined ? entering : turn.then(() => entering)
+  }
+
+  #makeBodyBudget(): BodyBudget {
+    const { bodyBytesMax: bytesMax = defaultBodyBytes(), userShare } = this.#limits
+    return new BodyBudget({ bytesMax, bytesPerUserMax: bytesMax * userShare })
   }
 
   #exemptSeat(lane: RequestClass): Seat {
