@@ -11,7 +11,7 @@ import { safeLine } from './terminal.ts'
 
 interface ChosenConfig {
   readonly config: ConnectionConfig
-  /** The kubeconfig file that says so. */
+  /** The kubeconfig file of the configuration. */
   readonly path: string
 }
 

@@ -1,8 +1,8 @@
 /**
  * Files that `evenkeel up` and `evenkeel serve` leave in `./data`, read by commands that run in the same directory.
  *
- * A working directory may come from somebody else: a cloned repository, an unpacked archive, a shared folder. So nobody
- * has to trust it to type a command there. Invariants:
+ * A working directory may be untrusted: a cloned repository, an unpacked archive, a shared folder. Commands must be safe
+ * there. Invariants:
  *
  * - A file counts only if it and the folder belong to the caller, other users cannot write the folder, and other users
  *   can neither read nor write the file. Links are not followed. A checked-out file is readable for others.
@@ -24,7 +24,7 @@ export function localKubeconfigPath(cwd: string): string {
   return join(cwd, folderName, kubeconfigName)
 }
 
-/** Undefined when there is no such file. @throws {Failure} `bad-file` when it could be somebody else's. */
+/** Undefined when there is no such file. @throws {Failure} `bad-file` for a file that other users could have written. */
 export async function readLocalFile(cwd: string, name: string): Promise<string | undefined> {
   const folder = join(cwd, folderName)
   const path = join(folder, name)

@@ -424,7 +424,7 @@ const failing: readonly ServerCase[] = [
   },
   {
     id: 'server/webhooks/remaining-time',
-    rule: 'A webhook is told what is left of the time of the request, in whole seconds, if that is less than its timeout.',
+    rule: 'The timeout of a webhook call is the remaining time of the request, in whole seconds, if that is shorter than the timeout of the webhook.',
     needs,
     run: (place) =>
       withWebhooks(
