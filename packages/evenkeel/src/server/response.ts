@@ -17,6 +17,7 @@ import {
   type MediaChoice,
   type MediaFormat,
   type MediaShape,
+  type MediaOffer,
   type Query,
   type WireHeaders,
   type WireRequest,
@@ -30,6 +31,14 @@ import type { StoredObject } from './storage/stored-object.ts'
 /** The kinds of responses for negotiation: single objects, lists, or other documents. */
 type ResponseKind = 'object' | 'list' | 'document'
 
+const documentOffer: MediaOffer = { formats: ['json', 'yaml', 'protobuf'] }
+const builtinOffer: MediaOffer = {
+  ...documentOffer,
+  accepts: (shape, format) => isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
+}
+/** Custom objects have no protobuf form, but their metadata has. */
+const customOffer: MediaOffer = { ...builtinOffer, onlyShaped: ['protobuf'] }
+
 /**
  * The negotiated form of a response.
  *
@@ -40,13 +49,8 @@ export function negotiateResponse(
   resource: Resource,
   { answer = 'object' }: { answer?: ResponseKind } = {},
 ): MediaChoice {
-  const choice = negotiate(request.headers['accept'], {
-    formats: ['json', 'yaml', 'protobuf'],
-    // Custom objects have no protobuf form, but their metadata has.
-    ...(resource.custom && { onlyShaped: ['protobuf'] as const }),
-    accepts: (shape, format) =>
-      answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
-  })
+  const offer = answer === 'document' ? documentOffer : resource.custom ? customOffer : builtinOffer
+  const choice = negotiate(request.headers['accept'], offer)
   refuseMismatch(choice.shape?.kind, answer)
   if (choice.shape?.kind === 'Table') includeObjectOf(query)
   return wantsPretty(choice, { request, query }) ? { ...choice, pretty: true } : choice

@@ -9,6 +9,7 @@ export {
   negotiate,
   parseMediaType,
   type MediaChoice,
+  type MediaOffer,
   type MediaFormat,
   type MediaShape,
 } from './media.ts'

@@ -68,14 +68,15 @@ export class PatchHandler {
     const choice = negotiateResponse(context, resource)
     const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'PatchOptions')
-    const { value, ...strict } = readStrictPatch(bytes, type)
+    const { value, duplicates, mistakes } = readStrictPatch(bytes, type)
     const apply = patcher(type, value, resource)
     const isBlind = !mentionsManagers(value)
     const { stored } = await this.#updates.update(
       (current) => {
         const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
-          ...strict,
           bytes,
+          duplicates,
+          mistakes,
           resource,
           fieldValidation,
           warnings: context.warnings,
