@@ -3,6 +3,8 @@
  */
 import {
   isJsonObject,
+  parseJson,
+  stringifyJson,
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
@@ -28,10 +30,10 @@ function autoscalerFromV2(object: UnstructuredObject): JsonObject {
   const [cpu, others] = splitCpu(listOf(metrics))
   const [currentCpu, currentOthers] = splitCpu(listOf(currentMetrics))
   const notes: JsonObjectDraft = {
-    ...(others.length > 0 && { [metricsNote]: JSON.stringify(others) }),
-    ...(currentOthers.length > 0 && { [statusNote]: JSON.stringify(currentOthers) }),
-    ...(listOf(conditions).length > 0 && { [conditionsNote]: JSON.stringify(conditions) }),
-    ...(isJsonObject(behavior) && { [behaviorNote]: JSON.stringify(behavior) }),
+    ...(others.length > 0 && { [metricsNote]: stringifyJson(others) }),
+    ...(currentOthers.length > 0 && { [statusNote]: stringifyJson(currentOthers) }),
+    ...(listOf(conditions).length > 0 && { [conditionsNote]: stringifyJson(conditions) }),
+    ...(isJsonObject(behavior) && { [behaviorNote]: stringifyJson(behavior) }),
   }
   const target = utilization(cpu, 'target')
   const current = utilization(currentCpu, 'current')
@@ -117,7 +119,7 @@ function takeNotes(metadata: JsonObjectDraft): {
 function parsed(text: JsonValue | undefined): JsonValue | undefined {
   if (typeof text !== 'string') return undefined
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text) as JsonValue
   } catch {
     return undefined // an invalid value stays an annotation
   }

@@ -1,7 +1,7 @@
 /**
  * Lists as server-side tables: the same columns as in kubectl.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from 'evenkeel/unstable/api'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { Failure } from './failure.ts'
 
@@ -36,7 +36,7 @@ export async function readTable(
   { isWide = false, signal, ...query }: TableQuery,
 ): Promise<ServerTable> {
   const answer = await client.raw({ path: pathOf(resource, query), headers: { accept } }, { ...(signal && { signal }) })
-  const table = JSON.parse(answer.text()) as JsonValue
+  const table = parseJson(answer.text()) as JsonValue
   if (!isJsonObject(table) || table['kind'] !== 'Table')
     throw new Failure('refused', `the server returns no table for ${resource.plural}`, { hint: '--json' })
   const columns = objects(table['columnDefinitions'])
@@ -75,5 +75,5 @@ function objects(value: JsonValue | undefined): readonly JsonObject[] {
 }
 
 function textOf(value: JsonValue | undefined): string {
-  return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  return value === undefined || value === null ? '' : typeof value === 'string' ? value : stringifyJson(value)
 }

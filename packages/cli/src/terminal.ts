@@ -3,7 +3,7 @@
  *
  * Objects are written by many clients. So their text never moves the cursor or rings the bell.
  */
-import { isJsonObject, parseTime, type JsonValue } from 'evenkeel/unstable/api'
+import { isJsonObject, parseTime, type JsonValue, stringifyJson } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { Output } from './command.ts'
 
@@ -77,7 +77,7 @@ function compare(
   next: JsonValue | undefined,
   { path, changes }: { path: string; changes: string[] },
 ): void {
-  if (noise.has(path) || JSON.stringify(old) === JSON.stringify(next)) return
+  if (noise.has(path) || stringifyJson(old) === stringifyJson(next)) return
   if (isJsonObject(old) && isJsonObject(next)) {
     for (const name of new Set([...Object.keys(next), ...Object.keys(old)]))
       compare(old[name], next[name], { path: path === '' ? name : `${path}.${name}`, changes })
@@ -96,7 +96,7 @@ function nameOf(value: JsonValue): string | undefined {
 
 function shortOf(value: JsonValue | undefined): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(value)
+  const text = stringifyJson(value)
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 

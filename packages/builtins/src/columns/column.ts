@@ -186,7 +186,7 @@ export type ColumnDefinition = {
   readonly priority: number
 }
 
-export type Cell = string | number | boolean | null
+export type Cell = string | number | bigint | boolean | null
 
 export interface TableColumns {
   readonly definitions: readonly ColumnDefinition[]

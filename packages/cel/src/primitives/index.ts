@@ -17,6 +17,7 @@ export {
   type JsonPrimitive,
   type JsonValue,
 } from './json.ts'
+export { endOfString, integerOf, parseJson, stringifyJson } from './json-text.ts'
 export {
   checkDns1035Label,
   checkDns1035LabelName,

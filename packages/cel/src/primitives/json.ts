@@ -7,7 +7,8 @@
  */
 import { utf8Length } from './text.ts'
 
-export type JsonPrimitive = string | number | boolean | null
+/** An integer that a number cannot hold is a bigint: see `json-text.ts`. */
+export type JsonPrimitive = string | number | bigint | boolean | null
 export type JsonArray = readonly JsonValue[]
 /** A JSON object. A key whose value is `undefined` counts as absent, as it does for `JSON.stringify`. */
 export interface JsonObject {
@@ -41,7 +42,7 @@ export function getOwn<T>(object: { readonly [key: string]: T }, key: string): T
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Whether two JSON values are equal, regardless of key order. `0` equals `-0`, as in JSON text. */
+/** Whether two JSON values are equal, regardless of key order. `0` equals `-0`, and `1e16` equals `10000000000000000n`. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   const pairs: [unknown, unknown][] = [[a, b]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
@@ -109,9 +110,21 @@ export function deepCopy(value: JsonValue): JsonValue {
 
 function equalHere(a: unknown, b: unknown, pairs: [unknown, unknown][]): boolean {
   if (a === b) return true
+  // A whole float64 beyond the safe integers, such as 1e16, is read back as a bigint.
+  if (typeof a === 'bigint' || typeof b === 'bigint') return isSameNumber(a, b)
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, pairs)
   return !Array.isArray(b) && equalObjects(a as JsonObject, b as JsonObject, pairs)
+}
+
+function isSameNumber(a: unknown, b: unknown): boolean {
+  return (
+    typeof a !== 'object' &&
+    typeof b !== 'object' &&
+    typeof a !== 'string' &&
+    typeof b !== 'string' &&
+    String(a) === String(b)
+  )
 }
 
 function equalArrays(a: readonly unknown[], b: readonly unknown[], pairs: [unknown, unknown][]): boolean {
@@ -147,6 +160,7 @@ function sizeHere(node: JsonValue | undefined, nodes: (JsonValue | undefined)[])
 }
 
 function textSize(scalar: JsonPrimitive | undefined): number {
+  if (typeof scalar === 'bigint') return String(scalar).length
   return scalar === undefined ? 4 : utf8Length(JSON.stringify(scalar))
 }
 

@@ -1,7 +1,7 @@
 /**
  * `evenkeel describe`: one object in detail: owners, fields, conditions and events.
  */
-import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { isJsonObject, type JsonObject, stringifyJson } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import { SystemClock } from 'evenkeel/unstable/base'
 import type { stringify } from 'yaml'
@@ -25,7 +25,7 @@ export const describe: Command = {
     const described = await Promise.all(
       objects.map(async (object) => ({ object, events: await eventsOf(client, object, io) })),
     )
-    if (json) io.stdout.write(`${JSON.stringify(described)}\n`)
+    if (json) io.stdout.write(`${stringifyJson(described)}\n`)
     else {
       const { stringify: toYaml } = await import('yaml')
       io.stdout.write(described.map((each) => page({ ...each, toYaml }, call)).join('\n---\n\n'))

@@ -18,6 +18,8 @@ import {
   type JsonObject,
   type JsonValue,
   type OperationObject,
+  parseJson,
+  stringifyJson,
 } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
@@ -61,7 +63,7 @@ export const act: Command = {
         hint: `evenkeel do ${pair} ${name} --yes`,
       })
     const result = await ask(client, { definition, resource, object, input, call })
-    call.io.stdout.write(call.json ? `${JSON.stringify(result)}\n` : `${describeResult(pair, definition, result)}\n`)
+    call.io.stdout.write(call.json ? `${stringifyJson(result)}\n` : `${describeResult(pair, definition, result)}\n`)
     return 0
   },
 }
@@ -77,7 +79,7 @@ async function actionsOf(
 }
 
 function list(actions: readonly ActionDefinition[], { io: { stdout }, json }: Invocation): number {
-  if (json) stdout.write(`${JSON.stringify(actions)}\n`)
+  if (json) stdout.write(`${stringifyJson(actions)}\n`)
   else
     stdout.write(
       actions.length === 0
@@ -111,7 +113,7 @@ async function ask(client: Client, { definition, resource, object, input, call }
       },
       { signal: call.io.signal },
     )
-    return awaitResult(client, JSON.parse(answer.text()) as JsonObject, { definition, signal: call.io.signal })
+    return awaitResult(client, parseJson(answer.text()) as JsonObject, { definition, signal: call.io.signal })
   }
   const target = await client.get(
     { apiVersion: resource.apiVersion, kind: resource.kind },
@@ -193,7 +195,7 @@ function describeResult(pair: string, { name, form }: ActionDefinition, result: 
   if (form === 'state') return changed === false ? `${pair}: no change` : `${pair}: ${name} requested (spec changed)`
   if (form === 'operation' && isJsonObject(operation))
     return `${pair}: ${name} requested as operation/${String(operation['name'])} (evenkeel get operation/${String(operation['name'])})`
-  return form === 'token' ? `${pair}: ${name} requested` : JSON.stringify(output)
+  return form === 'token' ? `${pair}: ${name} requested` : stringifyJson(output)
 }
 
 function unknown(name: string, actions: readonly ActionDefinition[], { singular }: DiscoveredResource): Failure {
@@ -210,7 +212,7 @@ function unknown(name: string, actions: readonly ActionDefinition[], { singular 
 function inputOf(text: string | undefined): JsonValue | undefined {
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text) as JsonValue
   } catch (error) {
     throw new Failure('usage', `--input is not JSON: ${(error as Error).message}`, {
       cause: error,

@@ -1,6 +1,7 @@
 /**
  * `evenkeel explore`: runs a scenario under every fault and reports which golden rules the program breaks.
  */
+import { stringifyJson } from 'evenkeel/unstable/api'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import type * as Loaded from 'evenkeel/testing'
@@ -73,7 +74,7 @@ export const explore: Command = {
     const replays = await writeOutputs(explored, { module, call, testing })
     io.stdout.write(
       json
-        ? `${JSON.stringify(withoutTimelines(explored, replays))}\n`
+        ? `${stringifyJson(withoutTimelines(explored, replays))}\n`
         : safeText(
             testing.formatReport(explored, { replays: replays.map((path) => path && `evenkeel replay ${path}`) }),
           ),

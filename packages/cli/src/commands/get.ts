@@ -1,7 +1,7 @@
 /**
  * `evenkeel get`: prints objects as a table, as kubectl does, or as YAML or JSON.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from 'evenkeel/unstable/api'
 import type { Client } from 'evenkeel/client'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
@@ -116,7 +116,7 @@ async function showObjects(
     const whole = isOne && objects[0] ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects }
     stdout.write(
       form === 'json'
-        ? `${JSON.stringify(whole, null, call.io.stdout.isTTY ? 2 : 0)}\n`
+        ? `${stringifyJson(whole, call.io.stdout.isTTY ? 2 : 0)}\n`
         : safeText((await import('yaml')).stringify(whole)),
     )
   }
@@ -141,7 +141,7 @@ async function readObjects(
     paths.map((path) => client.raw({ path, headers: { accept: 'application/json' } }, { signal })),
   )
   return answers.flatMap((answer) => {
-    const body = JSON.parse(answer.text()) as JsonValue
+    const body = parseJson(answer.text()) as JsonValue
     if (!isJsonObject(body)) return []
     return Array.isArray(body['items'])
       ? body['items']

@@ -1,6 +1,7 @@
 /**
  * `evenkeel replay`: runs the schedule of a replay file again, optionally step by step.
  */
+import { stringifyJson } from 'evenkeel/unstable/api'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -37,12 +38,12 @@ export const replay: Command = {
     const isShown = values.flag('steps') || values.flag('step')
     const enter = values.flag('step') ? new Enter(io) : undefined
     const onStep = async (step: ReplayStep): Promise<void> => {
-      io.stdout.write(json ? `${JSON.stringify(step)}\n` : lineOf(step))
+      io.stdout.write(json ? `${stringifyJson(step)}\n` : lineOf(step))
       if (step.isAction) await enter?.next()
     }
     try {
       const replayed = await orBadFile(replayFile(path, { module, signal: io.signal, ...(isShown && { onStep }) }))
-      io.stdout.write(json ? `${JSON.stringify(replayed)}\n` : verdict(replayed, formatLine))
+      io.stdout.write(json ? `${stringifyJson(replayed)}\n` : verdict(replayed, formatLine))
       return replayed.isFound ? 1 : 0
     } finally {
       enter?.close()

@@ -1,6 +1,7 @@
 /**
  * `evenkeel tree`: prints an object and its dependents, each with its state.
  */
+import { stringifyJson } from 'evenkeel/unstable/api'
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { namespaceOptions, type Command } from '../command.ts'
@@ -25,7 +26,7 @@ export const tree: Command = {
     const root = await readTarget(client, call)
     const family = await readOwnerGraph(client, { namespace: root.metadata.namespace, signal: io.signal })
     const branch = await grow(client, root, { family, signal: io.signal, depth: 0, above: new Set() })
-    if (json) io.stdout.write(`${JSON.stringify(branch)}\n`)
+    if (json) io.stdout.write(`${stringifyJson(branch)}\n`)
     else {
       io.stdout.write(
         safeText(

@@ -1,7 +1,7 @@
 /**
  * `evenkeel watch`: prints every change of objects, one line each, with the changed fields.
  */
-import { formatMicroTime } from 'evenkeel/unstable/api'
+import { formatMicroTime, stringifyJson } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
@@ -76,7 +76,7 @@ function printChange(
   else known.set(id, object)
   const changes = old && type === 'MODIFIED' ? changesBetween(old, object) : []
   if (json) {
-    stdout.write(`${JSON.stringify({ type, changes, object })}\n`)
+    stdout.write(`${stringifyJson({ type, changes, object })}\n`)
     return
   }
   const time = formatMicroTime(new SystemClock().now()).slice(11, 23)

@@ -1,6 +1,7 @@
 /**
  * `evenkeel why`: explains why an object is not ready, still exists, changed, or was reconciled.
  */
+import { stringifyJson } from 'evenkeel/unstable/api'
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
@@ -43,7 +44,7 @@ export const why: Command = {
     const asked = call.values.text('question') as Question | undefined
     const answers = (asked ? [asked] : fitting(facts)).map((question) => questions[question](facts))
     call.io.stdout.write(
-      call.json ? `${JSON.stringify({ object: refOf(facts.object), answers })}\n` : page(facts.object, answers),
+      call.json ? `${stringifyJson({ object: refOf(facts.object), answers })}\n` : page(facts.object, answers),
     )
     return 0
   },

@@ -1,6 +1,7 @@
 /**
  * A loosely typed response: a case reads only the fields that it checks.
  */
+import { readJson } from './json.ts'
 
 /** An object, a list or a Status. Every field may actually be missing; a case that reads one asserts it. */
 export interface Loose {
@@ -64,7 +65,7 @@ export class Answer {
 
   get json(): Loose {
     try {
-      return JSON.parse(this.text) as Loose
+      return readJson(this.text) as Loose
     } catch {
       throw new Error(`${this} is not JSON`)
     }

@@ -7,6 +7,7 @@
 import { deadline, onAbort, SystemClock } from 'evenkeel/unstable/base'
 import { Answer } from './answer.ts'
 import { WatchStream } from './watch-stream.ts'
+import { writeJson } from './json.ts'
 
 interface SendRequest {
   /** In upper case. */
@@ -130,7 +131,7 @@ export class Client {
 
 function bytesOf(body: unknown): Uint8Array | undefined {
   if (body === undefined || body instanceof Uint8Array) return body
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  return Buffer.from(typeof body === 'string' ? body : writeJson(body))
 }
 
 function withQuery(path: string, query: Readonly<Record<string, QueryValue>>): string {

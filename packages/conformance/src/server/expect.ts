@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Answer, Loose, LooseEvent } from './answer.ts'
+import { writeJson } from './json.ts'
 
 /**
  * Fails unless everything expected is present. Objects may have more fields; arrays have exactly the elements.
@@ -38,7 +39,7 @@ function faultOf(actual: unknown, expected: unknown, path: string): string | und
 }
 
 function show(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value)?.slice(0, 600)
+  return value === undefined ? 'nothing' : writeJson(value).slice(0, 600)
 }
 
 /** The body of a successful response, with any 2xx code or the given one. */

@@ -3,6 +3,7 @@
  */
 import { abortable, deadline, SystemClock } from 'evenkeel/unstable/base'
 import type { LooseEvent } from './answer.ts'
+import { readJson } from './json.ts'
 
 interface Opened {
   readonly status: number
@@ -37,7 +38,7 @@ export class WatchStream {
   async next(): Promise<LooseEvent> {
     const line = await this.#line()
     if (line === undefined) throw new Error(`${this.#options.asked}: the stream ended where an event was expected`)
-    return JSON.parse(line) as LooseEvent
+    return readJson(line) as LooseEvent
   }
 
   async take(count: number): Promise<LooseEvent[]> {
@@ -58,7 +59,7 @@ export class WatchStream {
 
   /** The remaining events until the server ends the stream cleanly. */
   async rest(): Promise<LooseEvent[]> {
-    return (await this.lines()).map((line) => JSON.parse(line) as LooseEvent)
+    return (await this.lines()).map((line) => readJson(line) as LooseEvent)
   }
 
   async lines(): Promise<string[]> {

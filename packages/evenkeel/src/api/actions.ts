@@ -12,7 +12,7 @@
  *
  * An operation is an object of its own, with the request, the progress and the result.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@evenkeel/cel/primitives'
 import type { Condition } from './conditions.ts'
 import { defineKind } from './kind/define-kind.ts'
 import type { Kind } from './kind/kind.ts'
@@ -105,7 +105,7 @@ export function readActionDefinitions(text: string | undefined): readonly Action
 
 function parsed(text: string): readonly JsonValue[] {
   try {
-    const value = JSON.parse(text) as JsonValue
+    const value = parseJson(text) as JsonValue
     return Array.isArray(value) ? value : []
   } catch {
     return []
@@ -137,7 +137,7 @@ export function readActionRequest(
   const text = annotations?.[requestAnnotation(action)]
   if (text === undefined || text === '') return undefined
   try {
-    const value = JSON.parse(text) as JsonValue
+    const value = parseJson(text) as JsonValue
     if (isJsonObject(value) && typeof value['token'] === 'string' && value['token'] !== '')
       return value as unknown as ActionRequest
   } catch {
@@ -147,7 +147,7 @@ export function readActionRequest(
 }
 
 export function formatActionRequest(request: ActionRequest): string {
-  return JSON.stringify(request)
+  return stringifyJson(request)
 }
 
 // Operations.

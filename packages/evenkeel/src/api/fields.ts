@@ -34,6 +34,8 @@ export function textIn(fields: Fields | undefined, key: string): string {
 
 export function numberIn(fields: Fields | undefined, key: string): number | undefined {
   const value = valueIn(fields, key)
+  // Rounded: enough to compare it with a limit.
+  if (typeof value === 'bigint') return Number(value)
   return typeof value === 'number' ? value : undefined
 }
 

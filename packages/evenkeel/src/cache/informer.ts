@@ -9,7 +9,7 @@
  * then handlers get deletions first, then additions and updates in its order; every handler gets the same sequence of
  * events of an object; a handler that is slow or throws affects only itself.
  */
-import { defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
+import { defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject, stringifyJson } from '#api'
 import {
   abortable,
   deferred,
@@ -294,7 +294,7 @@ export class Informer<T extends KubeObject> {
     if (!this.#selects(object)) return this.noteDelete({ namespace, name })
     // As text, because the object is the caller's: it must be neither frozen nor changed.
     const item = this.#shape(
-      Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#decoder),
+      Item.ofText<T>({ namespace, name, version: resourceVersion, text: stringifyJson(object) }, this.#decoder),
     )
     if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#pendingWriteCheck.expect()
   }

@@ -28,6 +28,7 @@ import {
   isResourceVersion,
   type JsonObject,
   type KubeObject,
+  parseJson,
 } from '#api'
 import { PackedBlocks, PackedRows, type CopiedLines, type RowSpan, type TakenRow } from './packed-rows.ts'
 
@@ -272,7 +273,7 @@ export class Item<T extends KubeObject = KubeObject> {
 
   #parse(text: string): T {
     try {
-      const value: unknown = JSON.parse(text)
+      const value: unknown = parseJson(text)
       if (isJsonObject(value)) return (this.#decoder as ItemDecoder<T>).decode(value)
       throw new TypeError('not an object')
     } catch (cause) {

@@ -321,5 +321,5 @@ function valuesOf(object: KubeObject, fields: readonly FieldRequirement[]): Reco
 function textAt(object: unknown, path: readonly string[]): string {
   let value = object
   for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : ''
 }

@@ -12,6 +12,7 @@ import {
   type TypeMeta,
   asJson,
   asKubeObject,
+  stringifyJson,
 } from '#api'
 import { Item, type ItemDecoder } from './items.ts'
 import { isPickedKind, projectPaths, type CacheKind } from './projection.ts'
@@ -88,7 +89,7 @@ export function kindDecoder<T extends KubeObject>(
       const { namespace = '', name = '', resourceVersion = '' } = object.metadata
       if (name === '') throw new RangeError(`cannot cache a ${kind.kind} without metadata.name`)
       return Item.ofText<T>(
-        { namespace, name, version: resourceVersion, text: JSON.stringify(finish(asJson(object))) },
+        { namespace, name, version: resourceVersion, text: stringifyJson(finish(asJson(object))) },
         { decode: finish, ...(onBroken && { onBroken }) },
       )
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { isExpired, type KubeObject } from '#api'
+import { isExpired, parseJson, stringifyJson, type KubeObject } from '#api'
 import { isConnectionError } from '#client'
 import { Items, type Item } from './items.ts'
 import type { ChangeEvent } from './list-watch.ts'
@@ -101,9 +101,9 @@ test.each([true, false])(
 )
 
 function expectItem(item: Item<KubeObject>, one: unknown, keep: boolean): void {
-  const expected = JSON.parse(JSON.stringify(one)) as { metadata: Record<string, unknown> }
+  const expected = parseJson(JSON.stringify(one)) as unknown as { metadata: Record<string, unknown> }
   if (!keep) delete expected.metadata['managedFields']
-  expect(JSON.stringify(sorted(item.object))).toBe(JSON.stringify(sorted(expected)))
+  expect(stringifyJson(sorted(item.object))).toBe(stringifyJson(sorted(expected)))
   expect([item.name, item.namespace, item.version]).toEqual([
     expected.metadata['name'],
     expected.metadata['namespace'] ?? '',

@@ -9,6 +9,7 @@
  * Errors: `ApiError` when the server refuses, `ConnectionError` when there is no response, `UnknownKindError` when the
  * server lacks the kind, `RangeError` for invalid arguments, the signal's reason when it aborts.
  */
+import { parseJson } from '#api'
 import type { JsonObject, JsonValue, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
 import type { AbortOptions } from '#base'
 import type { WireHeaders } from '#wire'
@@ -319,5 +320,5 @@ async function sendRaw(
     signal,
     timeoutMs,
   })
-  return { ...answer, text: () => textOf(answer.body), json: () => JSON.parse(textOf(answer.body)) as JsonObject }
+  return { ...answer, text: () => textOf(answer.body), json: () => parseJson(textOf(answer.body)) as JsonObject }
 }

@@ -17,6 +17,8 @@ import {
   type JsonObject,
   type JsonValue,
   type Subject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { deadline, DeadlineError, LightAbortController, onAbort, signalFor, type Clock, type Deadline } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
@@ -158,7 +160,7 @@ export class RestClient {
     signal: AbortSignal,
   ): WireRequest {
     const { userAgent } = this.#options
-    const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
+    const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(stringifyJson(body))
     return {
       method,
       target,
@@ -190,7 +192,7 @@ function explain(error: unknown, { method, target, signal }: RestRequest, limit:
 
 function parseObject(text: string, { method, target }: RestRequest): JsonObject {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     if (isJsonObject(value)) return value
   } catch {
     // Reported below, like anything else that is no object.
@@ -250,7 +252,7 @@ export function retryAfterOf(headers: WireHeaders): number | undefined {
 function parseStatus(text: string): object | undefined {
   if (!text.startsWith('{')) return undefined
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return isFailureStatus(value) ? value : undefined
   } catch {
     return undefined

@@ -14,7 +14,7 @@
  * skipped; a stream that ended stays ended; an incomplete line is never longer than `lineBytesMax`.
  */
 import { isUtf8 } from 'node:buffer'
-import { fromStatus, isJsonObject, type ApiError, type JsonObject, type KubeObject } from '#api'
+import { fromStatus, isJsonObject, type ApiError, type JsonObject, type KubeObject, parseJson } from '#api'
 import { abortable } from '#base'
 import { ConnectionError, isConnectionError } from './connection-error.ts'
 import type { ResponseStream } from './rest-client.ts'
@@ -200,7 +200,7 @@ function readBookmark({ metadata }: JsonObject, line: string): BookmarkEvent {
 export function parseWatchLine(line: string): { readonly type: unknown; readonly object: JsonObject } {
   let value: unknown
   try {
-    value = JSON.parse(line)
+    value = parseJson(line)
   } catch (cause) {
     throw invalidWatchLine(line, cause)
   }

@@ -11,7 +11,7 @@
  * Invariants: whatever a reconcile does (throw anything, hang, block), the worker survives; an aborted run writes
  * nothing more; a key that hangs stays locked and is shown as stuck, because running it twice would be worse.
  */
-import { findCause, isApiError, isConflict } from '#api'
+import { findCause, isApiError, isConflict, stringifyJson } from '#api'
 import { onAbort, randomUuid, type Clock, type Logger, type Random } from '#base'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
@@ -349,7 +349,7 @@ function classifyResult(result: Reconciled): Outcome {
   const unknown = Object.keys(result).find((name) => !resultFields.has(name))
   if (unknown !== undefined)
     throw new RangeError(
-      `${expected}; got ${JSON.stringify(unknown)}. To retry after a failure, throw; to run again later, return afterMs`,
+      `${expected}; got ${stringifyJson(unknown)}. To retry after a failure, throw; to run again later, return afterMs`,
     )
   const { afterMs, priority, park } = result
   if (park !== undefined && afterMs !== undefined)
@@ -385,7 +385,7 @@ function retryAfterMs(error: unknown): number | undefined {
 function toError(error: unknown): Error {
   if (error instanceof Error) return error
   const text =
-    error === undefined ? 'nothing' : typeof error === 'string' ? error : (JSON.stringify(error) ?? typeof error)
+    error === undefined ? 'nothing' : typeof error === 'string' ? error : (stringifyJson(error) ?? typeof error)
   return new Error(`reconcile threw ${text}`, { cause: error })
 }
 

@@ -6,6 +6,7 @@
  *
  * Invariant: when `run` ends, its port is free and no connection is open.
  */
+import { stringifyJson } from '#api'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { listenAt, onAbort, silentLogger, SystemClock, type Cancel, type Clock, type Logger, type Metrics } from '#base'
 import type { RequestRules } from './cluster.ts'
@@ -84,9 +85,9 @@ async function answer(request: IncomingMessage, options: EndpointsOptions): Prom
   if (pathname === '/metrics' && metrics)
     return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
   if (pathname === '/debug/reconciles' && reconciles)
-    return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
+    return { status: 200, type: 'application/json', body: `${stringifyJson(await reconciles())}\n` }
   if (pathname === '/debug/rules' && rules)
-    return { status: 200, type: 'application/json', body: `${JSON.stringify({ findings: rules() })}\n` }
+    return { status: 200, type: 'application/json', body: `${stringifyJson({ findings: rules() })}\n` }
   return text(404, '404 page not found')
 }
 

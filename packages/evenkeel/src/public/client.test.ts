@@ -9,8 +9,10 @@ import {
   isUnknownKind,
   loadConfig,
   metadataOnly,
+  parseJson,
   refTo,
   retryOnConflict,
+  stringifyJson,
   type ApplyOptions,
   type ClientOptions,
   type ConnectionConfig,
@@ -187,4 +189,24 @@ test('a server that refuses the connection is told from one that answers', async
 
 test('a kubeconfig that is not there is an error of the configuration', async () => {
   await expect(loadConfig({ kubeconfig: '/does/not/exist' })).rejects.toSatisfy(isConfigError)
+})
+
+test('integers that a number cannot hold are bigints, and stay exact', async () => {
+  const Counter = defineKind({
+    group: 'demo.example.com',
+    version: 'v1',
+    kind: 'Counter',
+    spec: z.object({ count: z.int() }),
+  })
+  const { client, stop } = await startTestPlane({ kinds: [Counter] })
+  const metadata = { name: 'a', namespace: 'default' }
+  const count = 2n ** 53n + 1n
+  await client.create(Counter, { metadata, spec: { count: count as unknown as number } })
+  const read = await client.get(Counter, metadata)
+  expect(read.spec.count).toBe(count)
+  await client.update({ ...read, metadata: { ...read.metadata, labels: { a: 'b' } } })
+  const text = (await client.raw({ path: '/apis/demo.example.com/v1/namespaces/default/counters/a' })).text()
+  expect(text).toContain('"count":9007199254740993')
+  expect(stringifyJson(parseJson(text))).toBe(text.trim())
+  await stop()
 })

@@ -1,6 +1,7 @@
 /**
  * `evenkeel/client`: talk to any Kubernetes API server with typed kinds.
  */
+export { parseJson, stringifyJson } from '#api'
 export {
   Client,
   connect,

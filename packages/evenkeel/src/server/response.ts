@@ -6,7 +6,16 @@
  * fastest level of gzip, off the main thread, for clients that accept it, as Go clients do by default.
  */
 import { promisify } from 'node:util'
-import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import {
+  ApiError,
+  badRequest,
+  isApiError,
+  toStatus,
+  type JsonObject,
+  type Status,
+  type UnstructuredObject,
+  stringifyJson,
+} from '#api'
 import { onAbort, type Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import {
@@ -134,7 +143,7 @@ export function headersOf(
 
 /** A value in the chosen format. */
 export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint8Array {
-  if (format === 'json') return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : JSON.stringify(value))
+  if (format === 'json') return Buffer.from(pretty ? `${stringifyJson(value, 2)}\n` : stringifyJson(value))
   if (format === 'protobuf') return encodeProtobuf(value)
   return Buffer.from(writeYaml(value))
 }

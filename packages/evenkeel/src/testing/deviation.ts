@@ -24,6 +24,7 @@
  * Invariant: the numbers run through the whole schedule, over all processes. Two schedules with the same prefix number
  * the interactions of that prefix alike.
  */
+import { stringifyJson } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { WireRequest } from '#wire'
 import type { SimulatedProcess } from './process.ts'
@@ -168,7 +169,7 @@ function describeAction(action: DeviationAction): string {
     case 'serial':
       return 'one worker per controller'
     case 'amend':
-      return `another client sets spec ${JSON.stringify(action.spec)} of ${action.object.kind} ${action.object.name} ${amendments[action.then]}`
+      return `another client sets spec ${stringifyJson(action.spec)} of ${action.object.kind} ${action.object.name} ${amendments[action.then]}`
     case 'stale':
       return `crash and restart with ${action.resource ?? 'all kinds'} as of ${action.back} revisions ago`
     case 'skew':

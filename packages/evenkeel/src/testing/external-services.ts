@@ -5,6 +5,7 @@
  * methods go through the event queue. So a process can crash between a call and its reply, and a reply can get lost after
  * the call was executed.
  */
+import { stringifyJson } from '#api'
 import type { Interaction, Interceptor } from './deviation.ts'
 import type { EventQueue } from './event-loop.ts'
 import type { NetworkHost } from './network.ts'
@@ -149,7 +150,7 @@ async function resultOf(
 }
 
 function shortened(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  const text = typeof value === 'string' ? value : (stringifyJson(value) ?? String(value))
   return text.length > 40 ? `${text.slice(0, 37)}...` : text
 }
 

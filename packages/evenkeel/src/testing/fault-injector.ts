@@ -4,6 +4,7 @@
  * Some actions are over at once (crash, delete), some stay active until the world is quiet (hold, outage) or until all
  * faults end (die, forbid). `activeFaults` has the active ones that decide about requests.
  */
+import { stringifyJson } from '#api'
 import type { UnstructuredObject } from '#api'
 import {
   schedulePointKey,
@@ -290,7 +291,7 @@ export class FaultInjector {
     const resource = world.facts.state.pluralOf(before)
     // The program must not see the change in between.
     if (then === 'delete' && resource !== undefined) this.#hold(resource, true)
-    await world.actAs(otherClient, `sets spec ${JSON.stringify(spec)} of ${reference.kind} ${reference.name}`, () =>
+    await world.actAs(otherClient, `sets spec ${stringifyJson(spec)} of ${reference.kind} ${reference.name}`, () =>
       direct.patch(before, { spec }),
     )
     const changed = direct.find(reference)

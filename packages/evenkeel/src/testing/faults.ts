@@ -4,7 +4,7 @@
  *
  * A fault decides about requests while it is active. It ends when the world is quiet, when all faults end, or by itself.
  */
-import { isJsonObject, parseApiVersion, type UnstructuredObject } from '#api'
+import { isJsonObject, parseApiVersion, type UnstructuredObject, stringifyJson } from '#api'
 import type { AdmissionHook } from '#server'
 import type { Deviation, Interaction, ObjectReference, RequestDecision } from './deviation.ts'
 import { admittedKey, asNew, otherClient, poisonLabel } from './foreign-writes.ts'
@@ -253,7 +253,7 @@ function isFor(
   { apiVersion = '', namespace, name, uid }: ObjectReference & { uid: string },
 ): boolean {
   if (type !== 'effect') return false
-  if (call) return JSON.stringify(call.parameters).includes(name) || JSON.stringify(call.parameters).includes(uid)
+  if (call) return stringifyJson(call.parameters).includes(name) || stringifyJson(call.parameters).includes(uid)
   // A child may have the name of its parent, but not its group as well.
   if (
     !requestInfo ||

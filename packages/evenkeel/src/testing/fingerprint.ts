@@ -5,6 +5,7 @@
  * are active, without versions, uids and times. It cannot see the memory of a program: two worlds with one hash count as
  * the same, because a correct program keeps nothing in memory that matters.
  */
+import { stringifyJson } from '#api'
 import { createHash } from 'node:crypto'
 import type { UnstructuredObject } from '#api'
 import { schedulePointKey, type DeviationAction, type Interaction, type SchedulePoint } from './deviation.ts'
@@ -79,7 +80,7 @@ function textOf(object: UnstructuredObject, { history }: RuleContext): string {
   } = object
   const text = ignored.has(object.kind)
     ? ''
-    : `${describeObject(object)} ${JSON.stringify(normalizeValue({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, history, { generation }))}\n`
+    : `${describeObject(object)} ${stringifyJson(normalizeValue({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, history, { generation }))}\n`
   texts.set(object, text)
   return text
 }
@@ -112,6 +113,6 @@ const momentary: ReadonlySet<DeviationAction['type']> = new Set([
 function lasting({ options: { deviations } }: RuleContext): string {
   return deviations
     .filter(({ action }) => !momentary.has(action.type))
-    .map(({ action }) => JSON.stringify(action))
+    .map(({ action }) => stringifyJson(action))
     .join()
 }

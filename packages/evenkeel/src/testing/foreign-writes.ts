@@ -4,6 +4,7 @@
  * Each write is executed at once and completely, on the true state: without a cache, without discovery, without faults.
  * A refused write is a value, not an error: another client may come too late as well.
  */
+import { stringifyJson } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
 import type { Transport } from '#wire'
 import type { DeviationAction, ObjectReference } from './deviation.ts'
@@ -222,7 +223,7 @@ export class DirectClient {
       method,
       target: `${path}?fieldManager=${this.#name}`,
       signal: never,
-      body: Buffer.from(JSON.stringify(body)),
+      body: Buffer.from(stringifyJson(body)),
       headers: { 'content-type': type, accept: 'application/json', 'user-agent': this.#name },
     })
     return status < 300

@@ -4,7 +4,7 @@
  * Building it takes a server and some milliseconds. It is kept as the list of commits that led to it. A new world replays
  * these commits into its own store, has the same revisions, and is ready in under a millisecond.
  */
-import { deepFreeze, loadClaimsEngine, type Kind, type UnstructuredObject } from '#api'
+import { deepFreeze, loadClaimsEngine, type Kind, type UnstructuredObject, parseJson } from '#api'
 import { flushTasks, SeededRandom, SimulatedClock } from '#base'
 import { Client } from '#client'
 import { startServer } from '#server'
@@ -75,7 +75,7 @@ async function objectsOf(store: Store): Promise<ReadonlyMap<string, Unstructured
   const range = await store.range('/')
   const entries = range.ok ? range.entries : []
   return new Map(
-    entries.map(({ key, value }) => [key, deepFreeze(JSON.parse(Buffer.from(value).toString()) as UnstructuredObject)]),
+    entries.map(({ key, value }) => [key, deepFreeze(parseJson(Buffer.from(value).toString()) as UnstructuredObject)]),
   )
 }
 

@@ -7,7 +7,7 @@
  * takes its limits. After the change is reverted, the world must be as before. After the object is deleted, nothing that
  * belongs to it may remain.
  */
-import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject, stringifyJson } from '#api'
 import type { Deviation, Interaction, SchedulePoint } from './deviation.ts'
 import { otherClient } from './foreign-writes.ts'
 import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from './history.ts'
@@ -179,7 +179,7 @@ export function planSpecChanges(world: World): Deviation[] {
       amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })),
     )
     for (const { object, spec } of all) {
-      const key = `${object.kind} ${JSON.stringify(spec)}`
+      const key = `${object.kind} ${stringifyJson(spec)}`
       if (!found.has(key)) found.set(key, deviationsFor(object, spec, index))
     }
   }
@@ -207,7 +207,7 @@ function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[
     const values = isJsonObject(one) ? otherValues(one, now) : []
     if (now !== undefined && !required.includes(name)) values.unshift(null)
     return values
-      .filter((value) => JSON.stringify(value) !== JSON.stringify(now))
+      .filter((value) => stringifyJson(value) !== stringifyJson(now))
       .slice(0, perPropertyMax)
       .map((value): JsonObject => ({ [name]: value }))
   })

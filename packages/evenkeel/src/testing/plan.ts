@@ -25,7 +25,7 @@
  * A random schedule first draws a mixture: which types of deviations take part, and with which weight. A schedule in
  * which only responses get lost finds failures that a little of everything does not.
  */
-import { isJsonObject, type UnstructuredObject } from '#api'
+import { isJsonObject, type UnstructuredObject, stringifyJson } from '#api'
 import { randomInt, SeededRandom, type Random } from '#base'
 import {
   schedulePointKey,
@@ -150,7 +150,7 @@ function permissionFaults(effects: readonly Interaction[]): Deviation[] {
 
 function canConflict(verb: string | undefined, request: Interaction['request']): boolean {
   if (verb !== 'delete') return verb !== 'create'
-  return request !== undefined && JSON.stringify(bodyOf(request) ?? null).includes('resourceVersion')
+  return request !== undefined && stringifyJson(bodyOf(request) ?? null).includes('resourceVersion')
 }
 
 function isNameless(request: Interaction['request']): boolean {
@@ -239,13 +239,13 @@ export function planNextDeviations(world: World, { fingerprints, first }: NextDe
   return planSingles({ interactions: world.interactions, world, profile: world.options.profile }).flatMap(
     (deviation) => {
       const print = fingerprints.get(schedulePointKey(deviation.at))
-      if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
+      if (!print) return first === undefined ? [{ deviation, key: stringifyJson(deviation) }] : []
       if (print.order <= from || isIndependent(family, familyOf(deviation, world))) return []
       const {
         at: { type, when = 'before' },
         action,
       } = deviation
-      return [{ deviation, key: `${print.hash} ${when} ${type} ${print.about} ${JSON.stringify(action)}` }]
+      return [{ deviation, key: `${print.hash} ${when} ${type} ${print.about} ${stringifyJson(action)}` }]
     },
   )
 }

@@ -6,6 +6,7 @@
  * waits for it: a caller can step through the schedule. All code runs in this process, so breakpoints work. Under a
  * debugger the replay stops at every fault and where the rule is broken.
  */
+import { parseJson, stringifyJson } from '#api'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { url as inspectorUrl } from 'node:inspector'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -189,7 +190,7 @@ export async function writeReplayFiles(
       if (!file) return undefined
       const path = join(directory, nameFor(failure, taken))
       const named = module === undefined ? file : { ...file, module: moduleFrom(directory, module) }
-      await writeFile(path, `${JSON.stringify(named, null, 2)}\n`)
+      await writeFile(path, `${stringifyJson(named, 2)}\n`)
       return path
     }),
   )
@@ -213,7 +214,7 @@ function moduleFrom(directory: string, module: string | URL): string {
 export function parseReplayFile(text: string): ReplayFile {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJson(text)
   } catch {
     throw new RangeError('not a replay file: the text is not JSON')
   }

@@ -7,7 +7,7 @@
  *
  * Invariant: parsed values are shared and frozen.
  */
-import { deepFreeze, type JsonObject, type JsonValue } from '#api'
+import { deepFreeze, type JsonObject, type JsonValue, parseJson, stringifyJson } from '#api'
 import { parseResourcePath, type WireRequest, type WireResponse } from '#wire'
 
 /** Which resource a request is for, and what it does. */
@@ -132,7 +132,7 @@ export function errorResponse({
       'content-type': 'application/json',
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     },
-    body: Buffer.from(JSON.stringify(document)),
+    body: Buffer.from(stringifyJson(document)),
   }
 }
 
@@ -150,7 +150,7 @@ export function expiredWatchResponse(): WireResponse {
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`),
+    body: Buffer.from(`${stringifyJson({ type: 'ERROR', object })}\n`),
   }
 }
 
@@ -176,7 +176,7 @@ const [knownMax, textMax] = [2000, 16_384]
 export function parseCached(text: string): JsonValue {
   const found = known.get(text)
   if (found !== undefined) return found
-  const value = deepFreeze(JSON.parse(text) as JsonValue)
+  const value = deepFreeze(parseJson(text) as JsonValue)
   if (known.size >= knownMax) known.clear()
   if (text.length <= textMax) known.set(text, value)
   return value

@@ -4,6 +4,7 @@
  * The same failure means the same rule and the same kind of object. The result cannot be made smaller by any of these
  * changes, so shrinking it again changes nothing.
  */
+import { stringifyJson } from '#api'
 import type { Deviation } from './deviation.ts'
 import type { Reference } from './reference.ts'
 import type { Finding } from './rules/rule.ts'
@@ -45,7 +46,7 @@ export async function shrink(
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false
     for (const candidate of smallerCases(best)) {
-      const name = `${candidate.scenario.steps.length} ${JSON.stringify(candidate.deviations)}`
+      const name = `${candidate.scenario.steps.length} ${stringifyJson(candidate.deviations)}`
       if (tried.has(name)) continue
       if (tried.size >= attemptsMax) return best
       tried.add(name)

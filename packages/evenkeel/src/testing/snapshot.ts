@@ -8,7 +8,7 @@
  * Most objects of one schedule occur in all others, and parsed objects are shared (requests.ts). So the text of an object
  * is cached, unless it contains the name of a uid: that name belongs to one world.
  */
-import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject, parseJson, stringifyJson } from '#api'
 import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel } from './foreign-writes.ts'
 
 interface UidNames {
@@ -33,7 +33,7 @@ export class ObjectTexts {
       isNamed = true
       return naming.nameOf(uid)
     }
-    const text = JSON.stringify(this.#make(object, { nameOf }))
+    const text = stringifyJson(this.#make(object, { nameOf }))
     if (!isNamed) this.#known.set(object, text)
     return text
   }
@@ -70,7 +70,7 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: U
 export function snapshotService(name: string, contents: unknown, naming: UidNames): Snapshot {
   const found = new Map<string, string[]>()
   const add = (about: string, value: unknown): void => {
-    found.set(about, [...(found.get(about) ?? []), JSON.stringify(normalizeValue(value, naming))])
+    found.set(about, [...(found.get(about) ?? []), stringifyJson(normalizeValue(value, naming))])
   }
   for (const [field, value] of Object.entries(contents ?? {})) {
     if (typeof value === 'function' || field.startsWith('_')) continue
@@ -220,7 +220,7 @@ export function randomPathsBetween(one: Snapshot, other: Snapshot): Set<string> 
 }
 
 function differingPaths(one: string, other: string): string[] {
-  const [first, second] = [flatten(JSON.parse(one)), flatten(JSON.parse(other))]
+  const [first, second] = [flatten(parseJson(one)), flatten(parseJson(other))]
   return [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path))
 }
 
@@ -246,7 +246,7 @@ export function compareSnapshots(expected: Snapshot, found: Snapshot, randomPath
 }
 
 function without(value: string, about: string, randomPaths: RandomPaths): string {
-  return JSON.stringify([...flatten(JSON.parse(value))].filter(([path]) => !randomPaths.has(`${about} ${path}`)))
+  return stringifyJson([...flatten(parseJson(value))].filter(([path]) => !randomPaths.has(`${about} ${path}`)))
 }
 
 /** A few lines: what was expected and what was found. */
@@ -254,8 +254,8 @@ export function describeDifference({ type, expected, found }: Difference): strin
   if (type === 'extra') return [`expected ${expected.length}, found ${found.length}`]
   if (type === 'missing') return [`expected ${expected.length}, found ${found.length}`]
   const [wanted, have] = [
-    flatten(JSON.parse(expected.find((value) => !found.includes(value)) ?? 'null')),
-    flatten(JSON.parse(found.find((value) => !expected.includes(value)) ?? 'null')),
+    flatten(parseJson(expected.find((value) => !found.includes(value)) ?? 'null')),
+    flatten(parseJson(found.find((value) => !expected.includes(value)) ?? 'null')),
   ]
   const lines: string[] = []
   for (const path of new Set([...wanted.keys(), ...have.keys()])) {
@@ -267,7 +267,7 @@ export function describeDifference({ type, expected, found }: Difference): strin
 
 function flatten(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
-    into.set(path || 'value', JSON.stringify(value))
+    into.set(path || 'value', stringifyJson(value))
   else
     for (const [key, inner] of Object.entries(value))
       flatten(inner, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, into)

@@ -8,7 +8,7 @@
  * digestOf({ a: 1, b: 2 }) === digestOf({ b: 2, a: 1 }) // true: '43258cff783fe703'
  */
 import { createHash } from 'node:crypto'
-import { compareText, getOwn, isJsonObject, type JsonValue } from '#api'
+import { compareText, getOwn, isJsonObject, type JsonValue, stringifyJson } from '#api'
 
 /** The first digits of the SHA-256 of a text. */
 export function shortHash(text: string, { digits = 16 }: { readonly digits?: number } = {}): string {
@@ -23,7 +23,7 @@ export function digestOf(value: JsonValue | undefined): string {
 /** JSON with sorted field names; fields that are undefined are omitted. */
 function canonical(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join()}]`
-  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
+  if (!isJsonObject(value)) return stringifyJson(value) ?? 'null'
   const names = Object.keys(value)
     .filter((name) => getOwn(value, name) !== undefined)
     .sort(compareText)

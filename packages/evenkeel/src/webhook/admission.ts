@@ -30,6 +30,7 @@ import {
   type KubeObject,
   asJson,
   asKubeObject,
+  stringifyJson,
 } from '#api'
 import { silentLogger, type Logger } from '#base'
 
@@ -247,7 +248,7 @@ export function writeReview(
     uid,
     allowed: refusal === undefined,
     ...(refusal !== undefined && { status: asJson(toStatus(refusal)) }),
-    ...(patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
+    ...(patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(stringifyJson(patch)).toString('base64') }),
     ...(warnings.length > 0 && { warnings: [...warnings] }),
     ...(Object.keys(auditAnnotations).length > 0 && { auditAnnotations: { ...auditAnnotations } }),
   }

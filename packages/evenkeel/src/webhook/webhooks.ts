@@ -18,6 +18,7 @@ import {
   type JsonValue,
   type Kind,
   type KubeObject,
+  stringifyJson,
 } from '#api'
 import { deadline, silentLogger, SystemClock, type Clock, type Logger, type Metrics } from '#base'
 import { parseMediaType, Query, readJson, type Transport, type WireRequest, type WireResponse } from '#wire'
@@ -133,7 +134,7 @@ export class Webhooks {
     const done = this.#counts.begin(path)
     const { status, review } = await this.#answer(route, request, this.#waitMs(new Query(query)))
     done(status)
-    return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(review)) }
+    return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(stringifyJson(review)) }
   }
 
   #add(path: string, route: Route): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { getOwn, isApiError, type JsonObject, type JsonValue } from '#api'
+import { getOwn, isApiError, parseJson, type JsonObject } from '#api'
 import { findKeys, readJson } from './json.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -17,7 +17,7 @@ const errorOf = (source: string | Uint8Array): Error => {
 describe('readJson', () => {
   test('reads bytes and text alike', () => {
     const text = '{"a":[1,"é😀",true,null,{"b":-1.5e3}]}'
-    expect(readJson(text)).toEqual({ value: JSON.parse(text) as JsonValue, duplicates: [] })
+    expect(readJson(text)).toEqual({ value: parseJson(text), duplicates: [] })
     expect(readJson(bytes(text))).toEqual(readJson(text))
   })
 
@@ -55,7 +55,7 @@ describe('readJson', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (value, key) => {
         const text = JSON.stringify(value)
-        expect(readJson(text)).toEqual({ value: JSON.parse(text) as JsonValue, duplicates: [] })
+        expect(readJson(text)).toEqual({ value: parseJson(text), duplicates: [] })
         const name = JSON.stringify(key)
         expect(readJson(`{"list":[{${name}:0,"other${key.length}":1,${name}:${text}}]}`).duplicates).toEqual([
           `list[0].${key}`,

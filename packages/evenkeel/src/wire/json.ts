@@ -1,7 +1,8 @@
 /**
  * A strict JSON reader: parses untrusted text, limits its depth and reports duplicate keys.
  *
- * `JSON.parse` does the parsing; it is the fastest parser and safe for keys such as `__proto__`. One quick pass over the
+ * `JSON.parse` does the parsing; it is the fastest parser and safe for keys such as `__proto__`. Integers of 64 bits keep
+ * their value (`parseJson`). One quick pass over the
  * valid text then measures its depth and counts its keys. If the value has as many keys, none was duplicated. Only
  * otherwise a slower scan finds the duplicates. Strings are skipped with `indexOf`, which compares many characters at once.
  *
@@ -10,7 +11,7 @@
  *
  * Example. `{"a":1,"b":{"c":2,"c":3}}`: the text has 4 keys, the value 3, so the scan runs and reports `b.c`.
  */
-import { badRequest, requestEntityTooLarge, type JsonValue } from '#api'
+import { badRequest, endOfString, parseJson, requestEntityTooLarge, type JsonValue } from '#api'
 
 export interface ParsedText {
   readonly value: JsonValue
@@ -76,7 +77,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function parse(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text)
   } catch (error) {
     if (text.trim() === '') throw badRequest('unexpected end of JSON input', { cause: error })
     // The message of the engine quotes the text, which may be long or secret: only the position is reported.
@@ -259,22 +260,6 @@ function noteKey(key: string, frames: readonly ContainerFrame[], scan: KeyScan):
   const path = formatPath(frames.map(({ step }) => step))
   if ((isDuplicate || scan.wanted.has(path)) && !scan.found.has(path)) scan.found.set(path, { path, isDuplicate })
 }
-
-/** The index of the quote that ends the string at `start`, in valid JSON text. `JsonScanner` does the same for bytes. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (text.charCodeAt(end - 1) === backslash && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end
-}
-
-/** A character is escaped when an odd number of backslashes precedes it. */
-function isEscaped(text: string, index: number): boolean {
-  let start = index
-  while (text.charCodeAt(start - 1) === backslash) start--
-  return (index - start) % 2 === 1
-}
-
-const backslash = 0x5c
 
 /** A path as strict decoding errors write it: `metadata.labels.a/b`, `spec.containers[0].name`. */
 export function formatPath(steps: readonly (string | number)[]): string {

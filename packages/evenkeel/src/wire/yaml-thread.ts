@@ -8,7 +8,7 @@
  *   this thread:   text ──▶ worker        JSON text ◀── worker        JSON.parse, a hundred times as fast
  */
 import { Worker } from 'node:worker_threads'
-import { fromStatus, requestEntityTooLarge, tooManyRequests, type JsonValue, type Status } from '#api'
+import { fromStatus, requestEntityTooLarge, tooManyRequests, type JsonValue, type Status, parseJson } from '#api'
 import { deferred, SystemClock, type Clock, type Deferred } from '#base'
 import type { ParsedText } from './json.ts'
 import type { YamlLimits } from './yaml-reader.ts'
@@ -92,7 +92,7 @@ export class YamlThread {
     this.#jobs.delete(answer.id)
     if (this.#jobs.size === 0) worker.unref()
     if ('status' in answer) job?.reject(fromStatus(answer.status))
-    else job?.resolve({ value: JSON.parse(answer.json) as JsonValue, duplicates: answer.duplicates })
+    else job?.resolve({ value: parseJson(answer.json) as JsonValue, duplicates: answer.duplicates })
   }
 
   /** A thread that was never ready is not tried again. One that was has died of its first text; the others may retry. */

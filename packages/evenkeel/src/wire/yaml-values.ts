@@ -19,6 +19,7 @@ import {
   type JsonObjectDraft,
   type JsonPrimitive,
   type JsonValue,
+  integerOf,
 } from '#api'
 import { formatPath } from './json.ts'
 
@@ -149,8 +150,8 @@ export class YamlConverter {
 
 const tagPrefix = 'tag:yaml.org,2002:'
 const scalarTypes = new Map<string | undefined, readonly string[]>([
-  ['int', ['number']],
-  ['float', ['number']],
+  ['int', ['number', 'bigint']],
+  ['float', ['number', 'bigint']],
   ['bool', ['boolean']],
   ['null', ['object']],
 ])
@@ -210,7 +211,7 @@ export function resolvePlain(text: string): JsonPrimitive {
 }
 
 /** A 64-bit integer in any base; undefined for a larger one, which may still be a decimal. */
-function parseInteger(digits: string): number | undefined {
+function parseInteger(digits: string): number | bigint | undefined {
   const [, sign = '', hexadecimal, binary, octal, plain] = integer.exec(digits) ?? []
   const body =
     hexadecimal !== undefined
@@ -224,7 +225,9 @@ function parseInteger(digits: string): number | undefined {
   const magnitude = BigInt(body)
   const magnitudeMax = sign === '-' ? 2n ** 63n : sign === '+' ? 2n ** 63n - 1n : 2n ** 64n - 1n
   if (magnitude > magnitudeMax) return undefined
-  return Number(sign === '-' ? -magnitude : magnitude)
+  const value = sign === '-' ? -magnitude : magnitude
+  // Go's JSON has no unsigned numbers: it reads them as float64.
+  return integerOf(value) ?? Number(value)
 }
 
 /** A float64; undefined for a larger number, which stays a string. */

@@ -2,7 +2,7 @@
  * The thread that parses long YAML texts: a text in, JSON and the paths of duplicate keys out. See yaml-thread.ts.
  */
 import { parentPort } from 'node:worker_threads'
-import { toStatus } from '#api'
+import { toStatus, stringifyJson } from '#api'
 import { assert } from '#base'
 import { parseYaml } from './yaml-reader.ts'
 import type { YamlAnswer, YamlJob } from './yaml-thread.ts'
@@ -16,7 +16,7 @@ port.postMessage('ready' satisfies YamlAnswer)
 port.on('message', ({ id, text, limits }: YamlJob) => {
   parseYaml(text, limits).then(
     ({ value, duplicates }) => {
-      port.postMessage({ id, json: JSON.stringify(value), duplicates } satisfies YamlAnswer)
+      port.postMessage({ id, json: stringifyJson(value), duplicates } satisfies YamlAnswer)
     },
     (error: unknown) => {
       port.postMessage({ id, status: toStatus(error) } satisfies YamlAnswer)

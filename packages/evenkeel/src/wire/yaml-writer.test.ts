@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { JsonValue } from '#api'
+import { parseJson, type JsonValue } from '#api'
 import { readYaml } from './yaml-reader.ts'
 import { writeYaml } from './yaml-writer.ts'
 
@@ -157,7 +157,7 @@ spec:
   test('can be read back, whatever the value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ stringUnit: 'binary' }), async (value) => {
-        const plain = JSON.parse(JSON.stringify(value)) as JsonValue
+        const plain = parseJson(JSON.stringify(value))
         expect((await readYaml(writeYaml(plain))).value).toEqual(plain)
       }),
     )

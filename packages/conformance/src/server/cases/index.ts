@@ -6,6 +6,7 @@ import { builtInApplyCases } from './apply/built-in.ts'
 import { applyRequestCases } from './apply/requests.ts'
 import { sequenceCases } from './apply/sequences.ts'
 import { managedCases } from './apply/tracking.ts'
+import { integerCases } from './custom/integers.ts'
 import { customObjectCases } from './custom/objects.ts'
 import { customPartCases } from './custom/parts.ts'
 import { customShapeCases } from './custom/shape.ts'
@@ -105,6 +106,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...conversionCases,
   ...customValueCases,
   ...customShapeCases,
+  ...integerCases,
   ...customObjectCases,
   ...customPartCases,
   ...ruleCases,

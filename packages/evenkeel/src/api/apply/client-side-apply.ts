@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
+  parseJson,
 } from '@evenkeel/cel/primitives'
 import { annotationBytesMax } from '../metadata.ts'
 import type { ManagedFieldsEntry } from '../object.ts'
@@ -71,7 +72,7 @@ function annotationsOf(object: JsonObject): JsonObject {
 function parseConfig(text: JsonValue | undefined): JsonObject | undefined {
   if (typeof text !== 'string' || text === '') return undefined
   try {
-    const config: unknown = JSON.parse(text)
+    const config: unknown = parseJson(text)
     return isJsonObject(config) && typeof config['kind'] === 'string' && config['kind'] !== '' ? config : undefined
   } catch {
     return undefined

@@ -7,7 +7,13 @@
  * encoding, and a map caches sets by their text. There is no cache by object: objects live as long as a request, and
  * thousands of weak keys slow down the garbage collector of the process.
  */
-import { isJsonObject, type JsonObject, type JsonObjectDraft, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  stringifyJson,
+} from '@evenkeel/cel/primitives'
 import { FieldSet, leaf, noFields, type FieldNode } from './field-set.ts'
 import { parseElement, type PathElement } from './path-element.ts'
 
@@ -93,7 +99,7 @@ function tooDeep(cause?: unknown): RangeError {
 
 function decodeLevel(fields: JsonValue | undefined, depth: number): FieldNode {
   if (fields === undefined || fields === null) return leaf
-  if (!isJsonObject(fields)) throw new RangeError(`expected an object of fields, got ${JSON.stringify(fields)}`)
+  if (!isJsonObject(fields)) throw new RangeError(`expected an object of fields, got ${stringifyJson(fields)}`)
   if (depth > depthMax) throw tooDeep()
   let member = false
   const nodes = new Map<PathElement, FieldNode>()

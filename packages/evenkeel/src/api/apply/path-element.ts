@@ -20,6 +20,8 @@ import {
   quote,
   type JsonObject,
   type JsonValue,
+  parseJson,
+  stringifyJson,
 } from '@evenkeel/cel/primitives'
 
 export type PathElement = string
@@ -52,7 +54,7 @@ export function isKeyElement(element: PathElement): boolean {
 
 /** The names and values of a key element, sorted by name. */
 export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
-  const fields = JSON.parse(element.slice(2)) as JsonObject
+  const fields = parseJson(element.slice(2)) as JsonObject
   return Object.keys(fields)
     .sort(compareUtf8)
     .map((name) => [name, getOwn(fields, name) ?? null] as const)
@@ -97,7 +99,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
     case 'k':
       return compareKeys(a, b)
     case 'v':
-      return compareValues(JSON.parse(a.slice(2)) as JsonValue, JSON.parse(b.slice(2)) as JsonValue)
+      return compareValues(parseJson(a.slice(2)) as JsonValue, parseJson(b.slice(2)) as JsonValue)
     default:
       return Number(a.slice(2)) - Number(b.slice(2))
   }
@@ -113,7 +115,7 @@ export function formatElement(element: PathElement): string {
         .map(([name, value]) => `${name}=${formatValue(value)}`)
         .join(',')}]`
     case 'v':
-      return `[=${formatValue(JSON.parse(element.slice(2)) as JsonValue)}]`
+      return `[=${formatValue(parseJson(element.slice(2)) as JsonValue)}]`
     default:
       return `[${element.slice(2)}]`
   }
@@ -164,7 +166,7 @@ function onlyText(element: PathElement): { name: string; value: string } | undef
 
 function parseValue(text: string): JsonValue {
   try {
-    return JSON.parse(text.slice(2)) as JsonValue
+    return parseJson(text.slice(2)) as JsonValue
   } catch (error) {
     throw new RangeError(`not JSON: ${text}`, { cause: error })
   }
@@ -193,7 +195,7 @@ function formatNumber(value: number): string {
 function compareValues(a: JsonValue, b: JsonValue): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
-  if (typeof a === 'number') return Math.sign(a - Number(b))
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0
   if (typeof a === 'string') return compareUtf8(a, String(b))
   if (typeof a === 'boolean') return Number(a) - Number(b)
   // No schema allows containers as keys; any fixed order will do.
@@ -203,13 +205,17 @@ function compareValues(a: JsonValue, b: JsonValue): number {
 function kindRank(value: JsonValue): number {
   if (value === null) return 5
   if (typeof value === 'object') return Array.isArray(value) ? 3 : 4
-  return ['number', 'string', 'boolean'].indexOf(typeof value)
+  return isNumber(value) ? 0 : typeof value === 'string' ? 1 : 2
+}
+
+function isNumber(value: JsonValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 /** The canonical text of a value. */
 export function encodeValue(value: JsonValue): string {
   if (typeof value === 'string') return plain.test(value) ? `"${value}"` : htmlString(value)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return stringifyJson(value)
   if (isJsonObject(value)) {
     const keys = Object.keys(value)
       .filter((key) => value[key] !== undefined)

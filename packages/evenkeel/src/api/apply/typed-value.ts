@@ -10,7 +10,14 @@
  * Every traversal throws {@link TypedError}. The request decides the effect: an apply fails with the text, an update
  * continues without tracking.
  */
-import { getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  getOwn,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '@evenkeel/cel/primitives'
 import { typeOfField, type FieldType, type ListOf, type MapOf, type ScalarKind } from './field-type.ts'
 import {
   fieldElement,
@@ -61,7 +68,9 @@ export function scalarError(kind: ScalarKind, value: JsonValue | undefined): str
   if (value === undefined || value === null) return undefined
   switch (kind) {
     case 'numeric':
-      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`
+      return typeof value === 'number' || typeof value === 'bigint'
+        ? undefined
+        : `expected numeric (int or float), got ${goType(value)}`
     case 'string':
       return typeof value === 'string'
         ? undefined
@@ -85,7 +94,7 @@ function goType(value: JsonValue): string {
 
 function goSyntax(value: JsonValue): string {
   if (value === null) return 'interface {}(nil)'
-  if (typeof value !== 'object') return JSON.stringify(value)
+  if (typeof value !== 'object') return stringifyJson(value)
   if (!isJsonObject(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   return `map[string]interface {}{${Object.keys(value)
     .sort()

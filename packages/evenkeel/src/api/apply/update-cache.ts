@@ -262,6 +262,7 @@ function withKeys(short: JsonObjectDraft, item: JsonObject, keys: readonly strin
 function shortest(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value === '' ? '' : 'x'
   if (typeof value === 'number') return value === 0 ? 0 : 1
+  if (typeof value === 'bigint') return 1
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.length === 0 ? [] : [0]
   return Object.keys(value).length === 0 ? {} : { x: 0 }

@@ -21,6 +21,8 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
+  parseJson,
+  stringifyJson,
 } from '@evenkeel/cel/primitives'
 import { ApiError } from '../errors/api-error.ts'
 import { defaultCustomObject } from '../schema/default.ts'
@@ -140,7 +142,7 @@ function bare(object: JsonObject): JsonObject {
 }
 
 function copyOf(object: JsonObject): JsonObject {
-  const copy: unknown = JSON.parse(JSON.stringify(object))
+  const copy: unknown = parseJson(stringifyJson(object))
   return isJsonObject(copy) ? copy : {}
 }
 

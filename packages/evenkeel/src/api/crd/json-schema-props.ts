@@ -81,8 +81,15 @@ const text: Reader = (value) => (typeof value !== 'string' ? wrong : value === '
 const anyText: Reader = (value) => (typeof value === 'string' ? value : wrong)
 const flag: Reader = (value) => (typeof value !== 'boolean' ? wrong : value || undefined)
 const choice: Reader = (value) => (typeof value === 'boolean' ? value : wrong)
-const number: Reader = (value) => (typeof value === 'number' ? value : wrong)
-const integer: Reader = (value) => (Number.isInteger(value) ? value : wrong)
+// A float64 in Go.
+const number: Reader = (value) => {
+  if (typeof value === 'bigint') return Number(value)
+  return typeof value === 'number' ? value : wrong
+}
+const integer: Reader = (value) => {
+  if (typeof value === 'bigint') return Number(value)
+  return Number.isInteger(value) ? value : wrong
+}
 const anything: Reader = (value) => value
 const object: Reader = (value) => (isJsonObject(value) ? value : wrong)
 const list: Reader = (value) => (Array.isArray(value) ? emptyIsNone(value) : wrong)

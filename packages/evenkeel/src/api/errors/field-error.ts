@@ -7,7 +7,7 @@
  * FieldPath} (`spec.containers[0].name`, `metadata.labels[a/b]`) is a linked list towards its root, so passing it down
  * costs nothing and only an error formats it.
  */
-import { exceedsDepth, quote } from '@evenkeel/cel/primitives'
+import { exceedsDepth, quote, stringifyJson } from '@evenkeel/cel/primitives'
 import { formatGroupName } from '../group-version.ts'
 import { ApiError } from './api-error.ts'
 import type { NamedSubject } from './constructors.ts'
@@ -164,7 +164,7 @@ function formatValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? null)
   if (exceedsDepth(value, shownDepthMax)) return '<value omitted>'
   // Go's JSON writer escapes what HTML would misread.
-  return JSON.stringify(value).replace(
+  return stringifyJson(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -2,7 +2,15 @@
  * Defines kinds: `defineKind` for custom resources, with types from their schemas; `declareKind` for kinds that exist
  * already.
  */
-import { checkDns1035Label, checkDnsSubdomain, deepFreeze, quote, type JsonObject } from '@evenkeel/cel/primitives'
+import {
+  checkDns1035Label,
+  checkDnsSubdomain,
+  deepFreeze,
+  quote,
+  type JsonObject,
+  parseJson,
+  stringifyJson,
+} from '@evenkeel/cel/primitives'
 import { formatApiVersion } from '../group-version.ts'
 import type { KubeObject } from '../object.ts'
 import type { Infer, SchemaSource } from './infer.ts'
@@ -221,5 +229,5 @@ function refuse(
 
 /** A copy, so that freezing does not affect the schema object of the user. */
 function ownCopy(schema: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(schema)) as JsonObject
+  return parseJson(stringifyJson(schema)) as JsonObject
 }

@@ -101,6 +101,8 @@ export function typeOf(value: JsonValue): PatchType {
       return 'bool'
     case 'number':
       return Number.isInteger(value) ? 'int64' : 'float64'
+    case 'bigint':
+      return 'int64'
     default:
       return 'map'
   }

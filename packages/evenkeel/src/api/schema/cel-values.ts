@@ -47,7 +47,7 @@ function readerFor(node: CompiledSchema): Adapt {
     case 'string':
       return stringReader(node)
     case 'number':
-      return (json) => (typeof json === 'number' ? new Double(json) : mismatch('float', json))
+      return (json) => (isNumber(json) ? new Double(Number(json)) : mismatch('float', json))
     case 'integer':
       return (json) => readInteger(json) ?? mismatch('int', json)
     case 'boolean':
@@ -61,9 +61,13 @@ function mismatch(wanted: string, json: unknown): EvaluationError {
   return new EvaluationError(`invalid data, expected ${wanted}, got ${goName(json)}`)
 }
 
+function isNumber(json: unknown): json is number | bigint {
+  return typeof json === 'number' || typeof json === 'bigint'
+}
+
 /** What Go calls a piece of JSON. */
 function goName(json: unknown): string {
-  if (typeof json === 'number') return Number.isInteger(json) ? 'int64' : 'float64'
+  if (isNumber(json)) return Number.isInteger(Number(json)) ? 'int64' : 'float64'
   if (typeof json === 'object')
     return json === null ? '<nil>' : Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
   return typeof json === 'boolean' ? 'bool' : typeof json
@@ -72,7 +76,7 @@ function goName(json: unknown): string {
 function readInteger(json: unknown): Value | undefined {
   if (Number.isSafeInteger(json)) return json as number
   if (typeof json === 'bigint') return intFromBigInt(json)
-  // Beyond 2^53 JSON.parse has rounded already; the nearest int is the best there is.
+  // A float64 in the text, such as 1e16, is a whole number too.
   return typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 63
     ? intFromBigInt(BigInt(json))
     : undefined

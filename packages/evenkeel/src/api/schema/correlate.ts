@@ -13,6 +13,8 @@ import {
   type JsonArray,
   type JsonObject,
   type JsonValue,
+  parseJson,
+  stringifyJson,
 } from '@evenkeel/cel/primitives'
 import type { CompiledSchema } from './compile.ts'
 
@@ -94,7 +96,7 @@ export class CorrelatedValue {
     const names = this.#plan.listMapKeys
     if (!isJsonObject(item) || names.length === 0) return undefined
     const values = names.map((name) => getOwn(item, name) ?? null)
-    return values.some((value) => typeof value === 'object') ? undefined : JSON.stringify(values)
+    return values.some((value) => typeof value === 'object') ? undefined : stringifyJson(values)
   }
 }
 
@@ -102,12 +104,12 @@ export class CorrelatedValue {
 
 /** A copy with sorted keys, for messages. */
 export function sortKeys(value: JsonValue): JsonValue {
-  return typeof value === 'object' && value !== null ? (JSON.parse(canonicalJson(value)) as JsonValue) : value
+  return typeof value === 'object' && value !== null ? (parseJson(canonicalJson(value)) as JsonValue) : value
 }
 
 export function canonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${(value as JsonArray).map(canonicalJson).join()}]`
-  if (!isJsonObject(value)) return value === undefined ? '' : JSON.stringify(value)
+  if (!isJsonObject(value)) return value === undefined ? '' : stringifyJson(value)
   const keys = Object.keys(value)
     .filter((key) => value[key] !== undefined)
     .sort()

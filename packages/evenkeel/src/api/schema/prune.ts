@@ -70,6 +70,7 @@ function goValue(value: JsonValue): string {
 function goType(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'boolean') return 'bool'
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }

@@ -34,13 +34,19 @@ export function wrongType(
   wanted: string,
   { digits = false }: { digits?: boolean } = {},
 ): DecodeError {
-  const found = digits ? `number ${String(value)}` : goKind(value)
+  const found = digits ? `number ${digitsOf(value)}` : goKind(value)
   return new DecodeError('', { found, wanted })
+}
+
+/** All digits: a large number would be shown rounded, as 9223372036854776000. */
+function digitsOf(value: JsonValue): string {
+  return String(Number.isInteger(value) && Math.abs(value as number) < 1e21 ? BigInt(value as number) : value)
 }
 
 function goKind(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'bigint') return 'number'
   return value === null ? 'null' : typeof value
 }
 
@@ -64,17 +70,23 @@ function readBoolean(value: JsonValue): JsonValue {
 
 function readFloat(value: JsonValue): JsonValue {
   if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return Number(value)
   throw wrongType(value, 'float64')
 }
 
 function readInt32(value: JsonValue): JsonValue {
   if (typeof value === 'number' && (value | 0) === value) return value
-  throw wrongType(value, 'int32', { digits: typeof value === 'number' })
+  throw wrongType(value, 'int32', { digits: isNumber(value) })
 }
 
 function readInt64(value: JsonValue): JsonValue {
   if (typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) return value
-  throw wrongType(value, 'int64', { digits: typeof value === 'number' })
+  if (typeof value === 'bigint') return value
+  throw wrongType(value, 'int64', { digits: isNumber(value) })
+}
+
+function isNumber(value: JsonValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 function readIntOrString(value: JsonValue): JsonValue {
@@ -83,7 +95,7 @@ function readIntOrString(value: JsonValue): JsonValue {
 
 function readQuantity(value: JsonValue): JsonValue {
   // Go parses the raw JSON text, so a bare number is as good as a text, and other types are simply no quantities.
-  const text = typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
+  const text = typeof value === 'string' ? value.trim() : isNumber(value) ? String(value) : ''
   if (canonicalQuantity.test(text)) return text
   try {
     return formatQuantity(parseQuantity(text))

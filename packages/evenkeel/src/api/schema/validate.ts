@@ -225,7 +225,7 @@ class SchemaValidator {
       count += format?.matches === undefined ? 1 : 2
       if (plan.isLimited)
         checkText(value, plan.limits, { trail: at.trail, errors: at.errors, matches: this.#matches, format })
-    } else if (typeof value === 'number') {
+    } else if (typeof value === 'number' || typeof value === 'bigint') {
       count += 2
       if (plan.isLimited) checkNumber(value, plan.limits, { trail: at.trail, errors: at.errors, type })
     } else if (Array.isArray(value)) {

@@ -85,7 +85,7 @@ export function checkText(
 }
 
 export function checkNumber(
-  value: number,
+  value: number | bigint,
   { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false }: SchemaLimits,
   place: ValidationContext & { type: ValueType },
 ): void {
@@ -137,7 +137,7 @@ function wrongType({ trail, errors }: ValidationContext, wanted: string, found: 
 /** Limits must be of the type, too: an integer with a fraction as its limit is always refused. */
 function checkFit(
   what: string,
-  number: number,
+  number: number | bigint,
   { type: { types, format }, trail, errors }: ValidationContext & { type: ValueType },
 ): void {
   const type = types?.length === 1 ? types[0] : undefined
@@ -147,26 +147,34 @@ function checkFit(
   errors.push(fieldError.invalid(undefined, '', detail))
 }
 
-function refuse(value: number, { trail, errors }: ValidationContext, why: string): void {
+function refuse(value: number | bigint, { trail, errors }: ValidationContext, why: string): void {
   errors.push(notInBody(trail, value, `should be ${why}`))
 }
 
 /** An integer that does not fit into 64 bits has the type number. */
 function typeName(value: JsonValue): string {
   if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number'
+  if (typeof value === 'bigint') return 'integer'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-function isInt64(value: number): boolean {
+function isInt64(value: number | bigint): boolean {
+  return typeof value === 'bigint' || isWholeInt64(value)
+}
+
+function isWholeInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 }
 
-function fits(value: number, type: string | undefined, format: string | undefined): boolean {
-  if (type === 'integer') return isInt64(value) && (format !== 'int32' || (value | 0) === value)
-  return format !== 'float' || Number.isFinite(Math.fround(value))
+function fits(value: number | bigint, type: string | undefined, format: string | undefined): boolean {
+  if (type === 'integer')
+    return isInt64(value) && (format !== 'int32' || (typeof value === 'number' && (value | 0) === value))
+  return format !== 'float' || Number.isFinite(Math.fround(Number(value)))
 }
 
-function isMultiple(value: number, factor: number): boolean {
+function isMultiple(given: number | bigint, factor: number): boolean {
+  if (typeof given === 'bigint' && Number.isInteger(factor)) return factor > 0 && given % BigInt(factor) === 0n
+  const value = Number(given)
   if (Number.isInteger(value) && Number.isInteger(factor)) return factor > 0 && value % factor === 0
   return factor > 0 && Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor)
 }

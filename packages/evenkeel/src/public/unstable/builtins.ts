@@ -28,6 +28,8 @@ export {
   formatTime,
   getOwn,
   isJsonObject,
+  parseJson,
+  stringifyJson,
   isSet,
   labelRequirementsOf,
   loadAdmissionEngine,

@@ -22,6 +22,8 @@ import {
   type KubeObject,
   type LabelSelector,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { nativeSignal, randomUuid, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -194,7 +196,7 @@ async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCal
     ? await guardHook(hook, () => applyJsonPatch(before, wanted as readonly JsonPatchOperation[]))
     : (wanted as JsonValue | undefined)
   if (after === undefined || deepEqual(after, before)) return false
-  const next = JSON.parse(JSON.stringify(after)) as ObjectDraft
+  const next = parseJson(stringifyJson(after)) as ObjectDraft
   replaceDraft(next, next, bodyResource({ ...target, resource: shown.resource }))
   const back = await convertToVersion(next, shown.resource, target.resource)
   replaceDraft(draft, back, bodyResource(target))

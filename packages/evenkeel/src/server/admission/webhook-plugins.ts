@@ -15,6 +15,8 @@ import {
   type JsonObject,
   type JsonPatchOperation,
   type JsonValue,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { onAbort, type Clock, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -142,14 +144,14 @@ class MutatingWebhookRound {
   /** @returns whether anything was changed */
   async run(webhooks: readonly Webhook[]): Promise<boolean> {
     const { reinvocation: again, target } = this.#admitted
-    if (again.round > 0 && this.#memory.output !== JSON.stringify(this.#draft)) this.#memory.recordChange()
+    if (again.round > 0 && this.#memory.output !== stringifyJson(this.#draft)) this.#memory.recordChange()
     for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
     const { object, form } = this.#current
     if (this.#draft && object && this.#isDirty) {
       const back = await convertToVersion(object, form, target.resource)
       replaceDraft(this.#draft, back, bodyResource(target))
     }
-    this.#memory.output = JSON.stringify(this.#draft) ?? ''
+    this.#memory.output = stringifyJson(this.#draft) ?? ''
     return this.#isDirty
   }
 
@@ -192,7 +194,7 @@ class MutatingWebhookRound {
         ),
       )
     const form = bodyResource({ ...this.#admitted.target, resource })
-    const next = JSON.parse(JSON.stringify(patched(object, operations))) as ObjectDraft
+    const next = parseJson(stringifyJson(patched(object, operations))) as ObjectDraft
     replaceDraft(next, next, form)
     const isChanged = !deepEqual(next, object)
     this.#current = { object: next, form: resource }

@@ -14,6 +14,8 @@ import {
   type JsonObject,
   type ManagedFieldsEntry,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { ObjectDraft } from '@evenkeel/builtins'
 import { shapeObject } from '../handlers/request-body.ts'
@@ -84,7 +86,7 @@ export class Admission {
   async admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
     const admission = this.forWrite('CREATE', write)
     if (admission === undefined) return given
-    const value = JSON.parse(JSON.stringify(given)) as JsonObject
+    const value = parseJson(stringifyJson(given)) as JsonObject
     const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
       fieldValidation: 'Ignore',
       warnings: write.context.warnings,

@@ -24,6 +24,8 @@ import {
   type JsonObjectDraft,
   type JsonValue,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { deadline, onAbort, randomUuid, type Clock, type Random } from '#base'
 import { WebhookClient, type WebhookOptions } from '../webhooks/client.ts'
@@ -100,7 +102,7 @@ function functionConversion(convert: ConvertObject): Conversion {
 
 // The result must be JSON: other values (undefined, dates) are an error now and not at the next read.
 function checkResult(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
-  const plain = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as JsonValue)
+  const plain = result === undefined ? null : (parseJson(stringifyJson(result)) as JsonValue)
   if (!isJsonObject(plain)) return plain
   const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']
   return isUntouched ? { ...plain, apiVersion } : plain
@@ -225,14 +227,14 @@ function findMistake(
   { apiVersion, where }: { apiVersion: string; where: number | undefined },
 ): ConversionMistake | undefined {
   if (!isJsonObject(converted))
-    return { text: `a converted object must be an object, got ${JSON.stringify(converted ?? null)}`, isBare: true }
+    return { text: `a converted object must be an object, got ${stringifyJson(converted ?? null)}`, isBare: true }
   const received = textOf(converted, 'apiVersion')
   const [at, object] =
     where === undefined
       ? ['invalid object at index 0', 'invalid object']
       : [`invalid converted object at index ${where}`, `invalid converted object at index ${where}`]
   if (textOf(converted, 'kind') === '')
-    return { text: `Object 'Kind' is missing in '${JSON.stringify(converted)}'`, isBare: true }
+    return { text: `Object 'Kind' is missing in '${stringifyJson(converted)}'`, isBare: true }
   if (received !== apiVersion)
     return { text: `${at}: invalid groupVersion (expected ${apiVersion}, received ${received})` }
   if (converted['kind'] !== original['kind'])
@@ -304,6 +306,7 @@ function textOf(object: JsonObject, field: string): string {
 function goType(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'boolean') return 'bool'
   return typeof value === 'string' ? 'string' : Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }

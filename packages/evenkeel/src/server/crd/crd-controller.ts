@@ -14,6 +14,8 @@ import {
   loadPatternEngine,
   loadValidationRules,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { assert, deferred, LightAbortController, type Clock, type Deferred, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -203,7 +205,7 @@ export class CrdController {
     try {
       const { stored } = await this.#updates.update(
         (current) => {
-          const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+          const draft = parseJson(stringifyJson(current)) as ObjectDraft
           draft['status'] = { ...(draft['status'] as object), ...(status as object) }
           return draft
         },
@@ -306,7 +308,7 @@ export class CrdController {
   async #change(definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void): Promise<void> {
     await this.#updates.update(
       (current) => {
-        const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+        const draft = parseJson(stringifyJson(current)) as ObjectDraft
         change(draft)
         return draft
       },

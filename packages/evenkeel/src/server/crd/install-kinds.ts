@@ -21,6 +21,7 @@ import {
   type JsonObject,
   type Kind,
   type UnstructuredObject,
+  stringifyJson,
 } from '#api'
 import { deadline, sleep, SystemClock, type Clock } from '#base'
 import { readJson, type Transport, type WireResponse } from '#wire'
@@ -199,7 +200,7 @@ async function requestObject(
     target,
     headers,
     signal,
-    ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+    ...(body && { body: Buffer.from(stringifyJson(body)) }),
   })
   const text = Buffer.from(await wholeBody(response)).toString()
   const value = parseText(text)

@@ -367,5 +367,6 @@ const comparisons = new Map<string, (left: string, right: string) => boolean>([
 /** The type for comparisons: integers and fractions are different types. */
 function kindOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'fraction'
+  if (typeof value === 'bigint') return 'integer'
   return typeof value === 'string' || typeof value === 'boolean' ? typeof value : undefined
 }

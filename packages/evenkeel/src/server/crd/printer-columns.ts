@@ -4,7 +4,7 @@
  * The name is always the first column; a kind without columns shows its age. Only the first match of a path counts, and
  * a value of another type than declared gives an empty cell (`null`), never a wrong one.
  */
-import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn } from '#api'
+import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn, stringifyJson } from '#api'
 import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '@evenkeel/builtins'
 import { findByJsonPath, parseJsonPath } from './json-path.ts'
 
@@ -50,8 +50,10 @@ function toCell(value: unknown, type: PrinterColumn['type'], nowMs: number): Cel
     case 'string':
       return toText(value)
     case 'integer':
+      if (typeof value === 'bigint') return value
       return typeof value === 'number' && Math.abs(value) < 2 ** 63 ? Math.trunc(value) : null
     case 'number':
+      if (typeof value === 'bigint') return Number(value)
       return typeof value === 'number' ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
@@ -71,7 +73,7 @@ function toAge(moment: string, nowMs: number): string {
 function toText(value: unknown): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return formatNumber(value)
-  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value)
   if (value === null || value === undefined) return '<no value>'
   return exceedsDepth(value, depthMax) ? null : jsonText(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter)
 }
@@ -89,7 +91,7 @@ function escapeCharacter(character: string): string {
 /** Compact JSON with the keys in order; `JSON.stringify` would keep theirs and put numbers first. */
 function jsonText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value ?? null)
+  if (!isJsonObject(value)) return stringifyJson(value ?? null)
   const keys = Object.keys(value)
     .filter((key) => getOwn(value, key) !== undefined)
     .sort(compareText)

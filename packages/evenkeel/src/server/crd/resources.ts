@@ -231,7 +231,7 @@ export function scaleErrors(
 
 /** The path is written as in the CRD, with its leading dot. */
 function numberErrors(value: JsonValue | undefined, path: string): FieldError[] {
-  if (typeof value !== 'number') return []
+  if (typeof value !== 'number' && typeof value !== 'bigint') return []
   if (value < 0) return [fieldError.invalid(FieldPath.of(path), value, 'should be a non-negative integer')]
   return value > replicasMax
     ? [fieldError.invalid(FieldPath.of(path), value, `should be less than or equal to ${replicasMax}`)]

@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type Schema,
   type UnstructuredObject,
+  stringifyJson,
 } from '#api'
 import { assert } from '#base'
 import type { StoredObjectReader } from '@evenkeel/builtins'
@@ -128,7 +129,7 @@ function compiledSchema({ schema }: CrdVersion): Schema {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
   }
-  const text = JSON.stringify(given)
+  const text = stringifyJson(given)
   const known = recentSchemas.get(text)
   if (known) return known
   const made: Schema = { root: toStructuralSchema(given), definitions: () => undefined }

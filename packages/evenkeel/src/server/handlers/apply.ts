@@ -16,6 +16,8 @@ import {
   type JsonObjectDraft,
   type ObjectMeta,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -94,8 +96,8 @@ export function shapeApplied(
   options: ShapeOptions,
 ): ObjectDraft {
   const { managedFields, ...others } = metadata as ObjectMeta
-  const text = JSON.stringify({ ...rest, metadata: others })
-  const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
+  const text = stringifyJson({ ...rest, metadata: others })
+  const shaped = shapeObject({ value: parseJson(text) as JsonObject, duplicates: [] }, resource, options)
   if (resource.custom && text.includes(':null')) restoreNulls(shaped, rest)
   if (managedFields !== undefined) shaped.metadata.managedFields = managedFields
   return shaped

@@ -5,7 +5,16 @@
  * validation, validating admission, commit. A lost race starts again with a fresh draft; mutating admission is not
  * repeated.
  */
-import { alreadyExists, ApiError, forbidden, formatTime, generateNameConflict, type FieldError } from '#api'
+import {
+  alreadyExists,
+  ApiError,
+  forbidden,
+  formatTime,
+  generateNameConflict,
+  type FieldError,
+  parseJson,
+  stringifyJson,
+} from '#api'
 import type { Clock, Random } from '#base'
 import type { ObjectDraft, WriteContext } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
@@ -93,14 +102,14 @@ export class CreateHandler {
     })
     if (admission) await this.#mutate(first, admission, options)
     // Mutating admission is not repeated after a lost race.
-    const text = admission && JSON.stringify(first)
+    const text = admission && stringifyJson(first)
     for (let attempt = 1; ; attempt++) {
       const object =
         attempt === 1
           ? first
           : text === undefined
             ? await this.#withManagedFields(await wanted(), options)
-            : (JSON.parse(text) as ObjectDraft)
+            : (parseJson(text) as ObjectDraft)
       const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
       const result = await this.#tryCreate(object, admission, options)
       if (result.ok) return result.stored
@@ -230,7 +239,7 @@ function createConflict(
 
 // An object that is not stored has no version; the empty one is removed from the text.
 function withoutVersion(unstamped: Unstamped): Uint8Array {
-  const object = JSON.parse(Buffer.from(unstamped.value).toString()) as { metadata: { resourceVersion?: string } }
+  const object = parseJson(Buffer.from(unstamped.value).toString()) as { metadata: { resourceVersion?: string } }
   delete object.metadata.resourceVersion
-  return Buffer.from(JSON.stringify(object))
+  return Buffer.from(stringifyJson(object))
 }

@@ -13,6 +13,8 @@ import {
   parseTime,
   type Status,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -119,7 +121,7 @@ export class DeleteHandler {
     const preparing = prepareConversions([stored], form)
     if (preparing) await preparing
     const object = toServed(stored, form)
-    const draft = object === stored.object ? stored.draft() : (JSON.parse(JSON.stringify(object)) as ObjectDraft)
+    const draft = object === stored.object ? stored.draft() : (parseJson(stringifyJson(object)) as ObjectDraft)
     const plan = planDeletion(object, draft, { resource, options, nowMs: this.#clock.now() })
     const expect = stored.revision
     if (plan === 'waits') return { stored, gone: false }
@@ -232,7 +234,7 @@ function finalizersFor(
 }
 
 function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
-  return JSON.stringify(draft) !== JSON.stringify(object)
+  return stringifyJson(draft) !== stringifyJson(object)
 }
 
 function checkPreconditions(

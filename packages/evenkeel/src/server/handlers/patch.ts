@@ -22,6 +22,8 @@ import {
   type JsonPatchOperation,
   type JsonValue,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
@@ -241,5 +243,5 @@ function withoutManagers(current: UnstructuredObject): UnstructuredObject {
 
 // A patched object shares unchanged parts with the current one; later stages change it in place.
 function copyOf(value: JsonValue): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue
+  return parseJson(stringifyJson(value)) as JsonValue
 }

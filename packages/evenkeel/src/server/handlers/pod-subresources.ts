@@ -21,6 +21,8 @@ import {
   type JsonObjectDraft,
   type JsonValue,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft } from '@evenkeel/builtins'
@@ -158,7 +160,7 @@ function validateBinding(binding: JsonObject): FieldError[] {
 
 /** The Pod on its node. Labels and annotations of the Binding are copied; its uid and resourceVersion must fit. */
 function bound(current: UnstructuredObject, binding: JsonObject, now: string): ObjectDraft {
-  const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
+  const draft = parseJson(stringifyJson(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
   refuseBound(current)
   const { uid, resourceVersion, labels, annotations } = objectIn(binding, 'metadata')
   Object.assign(draft.metadata, {

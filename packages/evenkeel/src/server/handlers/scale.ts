@@ -27,6 +27,8 @@ import {
   type Schema,
   type SchemaNode,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import { builtinSchemas, columnsFor, schemaName, type ObjectDraft, type Resource } from '@evenkeel/builtins'
@@ -217,7 +219,7 @@ function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: Resourc
 
 function specReplicas(object: UnstructuredObject, path: string): JsonValue {
   const value = valueAt(object, path)
-  if (typeof value !== 'number')
+  if (typeof value !== 'number' && typeof value !== 'bigint')
     throw internalError(new Error(`the spec replicas field ${JSON.stringify(path)} does not exist`))
   return value
 }
@@ -249,7 +251,7 @@ function withReplicas(
   { spec, metadata }: ObjectDraft,
   path = '.spec.replicas',
 ): ObjectDraft {
-  const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject }
+  const draft = parseJson(stringifyJson(current)) as ObjectDraft & { spec?: JsonObject }
   const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
   putAt(draft, path, replicas)
   const { resourceVersion, uid } = metadata

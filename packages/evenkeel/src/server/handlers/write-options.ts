@@ -11,6 +11,7 @@ import {
   validateFieldManager,
   type FieldError,
   type JsonObject,
+  stringifyJson,
 } from '#api'
 import type { Query } from '#wire'
 import { readFlag, readInteger } from './list-options.ts'
@@ -177,7 +178,7 @@ function fromQuery(query: Query): RawDeleteOptions {
 
 function fromBody(body: JsonObject): RawDeleteOptions {
   if (!deleteOptionsKinds.has(body['kind']))
-    throw badRequest(`the body of a deletion must be DeleteOptions, got ${JSON.stringify(body['kind'])}`)
+    throw badRequest(`the body of a deletion must be DeleteOptions, got ${stringifyJson(body['kind'])}`)
   const preconditions = isJsonObject(body['preconditions']) ? body['preconditions'] : {}
   return {
     dryRun: textsOf(body['dryRun']),

@@ -7,7 +7,7 @@
  * another version, shape or format is transformed in slices: as JSON a run of objects at a time, in other formats
  * all objects at once.
  */
-import { pushAll } from '#api'
+import { pushAll, stringifyJson } from '#api'
 import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
 import { nextTurn, type Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
@@ -143,7 +143,7 @@ export async function transformedList(
     return encode(transform(objects, options), choice)
   }
   // In every form the items come last.
-  const around = JSON.stringify(transform([], options))
+  const around = stringifyJson(transform([], options))
   const pieces: Uint8Array[] = [Buffer.from(around.slice(0, -2))]
   for await (const run of convertedRuns(entries, options))
     pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
@@ -181,7 +181,7 @@ function itemsText(objects: readonly UnstructuredObject[], options: TransformedL
     readonly rows?: JsonValue
     readonly items?: JsonValue
   }
-  return JSON.stringify(items).slice(1, -1)
+  return stringifyJson(items).slice(1, -1)
 }
 
 function transform(

@@ -4,7 +4,7 @@
  * Values without a message type (defaults, extensions) are encoded as YAML text, for which JSON text is valid. Keys
  * without a field are dropped: the tables cover every key that the server writes.
  */
-import { getOwn, type JsonArray, type JsonObject, type JsonValue } from '#api'
+import { getOwn, type JsonArray, type JsonObject, type JsonValue, stringifyJson } from '#api'
 
 export function encodeDocumentV2(document: JsonObject): Uint8Array {
   const writer = new ByteWriter()
@@ -126,7 +126,7 @@ function writeNamed(writer: ByteWriter, tag: number, { key, write }: { key: stri
 }
 
 function writeAny(writer: ByteWriter, tag: number, value: JsonValue): void {
-  writer.message(tag, () => writer.string(2, `${JSON.stringify(value)}\n`))
+  writer.message(tag, () => writer.string(2, `${stringifyJson(value)}\n`))
 }
 
 /**

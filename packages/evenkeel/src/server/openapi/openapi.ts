@@ -4,7 +4,7 @@
  * Documents are built on first use and cached. An OpenApi never changes: when resources do, a new one replaces it and
  * reuses every document whose resources are unchanged.
  */
-import { setOwn, type GroupVersion, type JsonObject, type JsonObjectDraft } from '#api'
+import { setOwn, type GroupVersion, type JsonObject, type JsonObjectDraft, parseJson, stringifyJson } from '#api'
 import type { Resource } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
@@ -68,13 +68,13 @@ export class OpenApi {
   #versionDocument(path: string): ServedDocument | undefined {
     const served = this.#versions.get(path)
     const plain = this.#plain.get(path)
-    if (served) return this.#keep(path, () => makeDocument(JSON.stringify(documentV3(served)), 'application/json'))
+    if (served) return this.#keep(path, () => makeDocument(stringifyJson(documentV3(served)), 'application/json'))
     return plain && this.#keep(path, () => makeDocument(JSON.stringify(describeNonResource(plain)), 'application/json'))
   }
 
   #swagger(): ServedDocument {
     return this.#keep('swagger', () =>
-      makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'),
+      makeDocument(stringifyJson(documentV2([...this.#versions.values()])), 'application/json'),
     )
   }
 
@@ -82,7 +82,7 @@ export class OpenApi {
   #swaggerProtobuf(): ServedDocument {
     return this.#keep('swagger protobuf', () => {
       const { bytes, etag } = this.#swagger()
-      const content = JSON.parse(Buffer.from(bytes).toString()) as JsonObject
+      const content = parseJson(Buffer.from(bytes).toString()) as JsonObject
       return { bytes: encodeDocumentV2(content), etag, contentType: openApiProtobufType }
     })
   }

@@ -21,6 +21,7 @@ import {
   type JsonObject,
   type Schema,
   type UnstructuredObject,
+  stringifyJson,
 } from '#api'
 import type { Clock } from '#base'
 import { builtinSchemas, type ObjectDraft, type Resource, type StoredObjectReader } from '@evenkeel/builtins'
@@ -308,5 +309,5 @@ export async function withConversions<T>(
 }
 
 function conversionKey(object: JsonObject, version: string): string {
-  return `${version} ${JSON.stringify(object)}`
+  return `${version} ${stringifyJson(object)}`
 }

@@ -20,6 +20,8 @@ import {
   type JsonObjectDraft,
   type JsonValue,
   type UnstructuredObject,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { randomInt, randomUuid, type Random } from '#base'
 import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '@evenkeel/builtins'
@@ -264,7 +266,7 @@ function keepInSpec(
   const [next, before] = [objectOf(object['spec']), objectOf(old['spec'])]
   const spec = { ...before, ...change(next, before) }
   restoreExcept(object, old, ['metadata'])
-  object['spec'] = JSON.parse(JSON.stringify(spec)) as JsonObject
+  object['spec'] = parseJson(stringifyJson(spec)) as JsonObject
 }
 
 function resized(before: JsonValue | undefined, next: JsonValue | undefined): JsonValue {

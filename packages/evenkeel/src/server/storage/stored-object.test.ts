@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parseJson } from '#api'
 import { restamped, StoredObject, typeLength, Unstamped } from './stored-object.ts'
 
 const type = { apiVersion: 'apps/v1', kind: 'Deployment' }
@@ -13,7 +14,7 @@ const metadata = fc.dictionary(
   fc.jsonValue({ maxDepth: 2 }),
   { noNullPrototype: true, maxKeys: 4 },
 )
-const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+const plain = <T>(value: T): T => parseJson(JSON.stringify(value)) as T
 
 test('Unstamped and StoredObject keep every field, and the version that was stamped', () => {
   fc.assert(

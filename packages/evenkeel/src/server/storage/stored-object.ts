@@ -7,6 +7,7 @@
  * Type and version come first: a list can leave the type out, a store can insert the version, and a deletion can
  * replace it, all without parsing. The object is parsed on first use, once.
  */
+import { parseJson, stringifyJson } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { ObjectDraft } from '@evenkeel/builtins'
 
@@ -19,7 +20,7 @@ export class Unstamped {
     const { apiVersion, kind, metadata, ...fields } = object
     const { resourceVersion: _, ...rest } = metadata
     this.#head = headText(String(apiVersion), String(kind))
-    this.#tail = `"${joined(JSON.stringify(rest))}${joined(JSON.stringify(fields))}`
+    this.#tail = `"${joined(stringifyJson(rest))}${joined(stringifyJson(fields))}`
   }
 
   /** The bytes without a version, for a store to insert it at `stampAt`. */
@@ -85,7 +86,7 @@ const stampMark = Buffer.from('"metadata":{"resourceVersion":"')
 const quoteByte = 0x22
 
 function parseBytes(bytes: Uint8Array): ObjectDraft {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as ObjectDraft
+  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as ObjectDraft
 }
 
 // Types are ASCII, so characters are bytes.

@@ -10,7 +10,7 @@
  * With a selector an object is ADDED when it begins to match and DELETED when it ceases to, with its last matching
  * content under the version of the change. Objects are parsed once for all watchers.
  */
-import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import { expired, type JsonObject, type Status, type UnstructuredObject, stringifyJson } from '#api'
 import type { Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import type { Change, Entry, WatchBatch } from '#store'
@@ -143,7 +143,7 @@ export class WatchEncoder {
 
   #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
     if (this.#options.choice.format === 'protobuf') return encodeWatchFrame(type, encodeProtobuf(object))
-    return Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`)
+    return Buffer.from(`{"type":"${type}","object":${stringifyJson(object)}}\n`)
   }
 }
 

@@ -6,7 +6,7 @@
  * invalid one is named by its status only. Redirects are not followed, names are resolved once, and some addresses
  * are refused; see `connectHttps`.
  */
-import { ApiError, fromUnexpectedResponse, isApiError, type JsonObject, type JsonValue } from '#api'
+import { ApiError, fromUnexpectedResponse, isApiError, type JsonObject, type JsonValue, stringifyJson } from '#api'
 import { DeadlineError } from '#base'
 import { connectHttps, readJson, type HttpsConnection, type HttpsOptions, type WireResponse } from '#wire'
 
@@ -62,7 +62,7 @@ export class WebhookClient {
           method: 'POST',
           target,
           headers,
-          body: Buffer.from(JSON.stringify(question)),
+          body: Buffer.from(stringifyJson(question)),
           signal,
         }),
       )

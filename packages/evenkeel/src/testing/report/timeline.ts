@@ -5,6 +5,7 @@
  * A story has the lines around each fault, the lines about the object of the failure, and how it ended. Longer stories
  * are not read.
  */
+import { stringifyJson } from '#api'
 import type { UnstructuredObject } from '#api'
 import { describeDeviation } from '../deviation.ts'
 import type { Failure } from '../failures.ts'
@@ -161,7 +162,7 @@ function fieldsOf(before: UnstructuredObject | undefined, after: UnstructuredObj
 function flat(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     for (const [key, inner] of Object.entries(value)) flat(inner, path === '' ? key : `${path}.${key}`, into)
-  else if (value !== undefined) into.set(path, shortened(JSON.stringify(value)))
+  else if (value !== undefined) into.set(path, shortened(stringifyJson(value)))
   return into
 }
 

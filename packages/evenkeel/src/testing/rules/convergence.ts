@@ -4,6 +4,7 @@
  * This is one comparison with the undisturbed schedule. Its findings have nine names: the deviation decides which golden
  * rule was broken (attribution.ts).
  */
+import { parseJson, stringifyJson } from '#api'
 import type { QuietState } from '../reference.ts'
 import { compareSnapshots, describeDifference, type Difference, type RandomPaths } from '../snapshot.ts'
 import { attribute, keepsDesiredState, takesTime } from './attribution.ts'
@@ -179,9 +180,9 @@ function isOthersLoss({ type, about }: Difference, { options: { deviations }, fa
 function matters({ about, expected, found, type }: Difference): boolean {
   if (type !== 'changed') return !keepsState(about)
   const bare = (values: readonly string[]): string =>
-    JSON.stringify(
+    stringifyJson(
       values.map((value) => {
-        const { status: _, ...state } = JSON.parse(value) as { status?: unknown }
+        const { status: _, ...state } = parseJson(value) as { status?: unknown }
         return state
       }),
     )

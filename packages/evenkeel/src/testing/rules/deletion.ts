@@ -2,7 +2,7 @@
  * Rule 4, deletion first: a program that has observed an object in deletion creates nothing new for it.
  * Rule 5, cleanup: a controller removes only its own finalizer, and an object in deletion is gone in the end.
  */
-import { isJsonObject, type UnstructuredObject } from '#api'
+import { isJsonObject, type UnstructuredObject, stringifyJson } from '#api'
 import type { Interaction } from '../deviation.ts'
 import { foreignFinalizer, otherClient } from '../foreign-writes.ts'
 import { bodyOf } from '../requests.ts'
@@ -40,7 +40,7 @@ function judgeWrite(interaction: Interaction, world: RuleContext): void {
     interaction.outcome === '422' &&
     target &&
     world.facts.state.isReconciled(target) &&
-    JSON.stringify(body).includes('finalizers')
+    stringifyJson(body).includes('finalizers')
   ) {
     world.addFinding({
       rule: 'deletion-first',
@@ -72,7 +72,7 @@ function judgeWrite(interaction: Interaction, world: RuleContext): void {
 function judgeCall(interaction: Interaction, world: RuleContext): void {
   const { call, knownDeletions = [] } = interaction
   if (!call || interaction.outcome !== 'done' || removalMethods.test(call.method)) return
-  const words = JSON.stringify(call.parameters)
+  const words = stringifyJson(call.parameters)
   for (const object of knownDeletions) {
     const {
       metadata: { uid = '', name = '' },

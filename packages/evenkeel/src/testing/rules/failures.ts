@@ -3,6 +3,7 @@
  *
  * Also reports hot loops: programs that never become quiet.
  */
+import { stringifyJson } from '#api'
 import type { Rule, RuleContext } from './rule.ts'
 
 export const failures: Rule = {
@@ -146,5 +147,5 @@ function textOf(error: unknown): string {
     ? error.message
     : typeof error === 'string'
       ? error
-      : (JSON.stringify(error) ?? String(error))
+      : (stringifyJson(error) ?? String(error))
 }

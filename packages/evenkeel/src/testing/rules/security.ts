@@ -2,7 +2,7 @@
  * Least privilege: a program uses only the permissions that its declarations request.
  * Secrets: the data of a Secret occurs in no other object, no Event and no log record.
  */
-import { isJsonObject } from '#api'
+import { isJsonObject, stringifyJson } from '#api'
 import type { PolicyRule } from '#controller'
 import type { RequestInfo } from '../requests.ts'
 import type { Rule, RuleContext } from './rule.ts'
@@ -68,7 +68,7 @@ function judgeSecrets(world: RuleContext): void {
   }
   for (const { actor, after } of world.history.events) {
     if (!after || after.kind === 'Secret' || !world.facts.isProcess(actor)) continue
-    const text = readable(JSON.stringify(after))
+    const text = readable(stringifyJson(after))
     if (values.some((value) => text.includes(value)))
       report(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }

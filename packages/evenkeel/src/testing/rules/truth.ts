@@ -3,7 +3,7 @@
  * only with the status of its condition.
  * Rule `expectation`: what the scenario itself checks in every quiet state.
  */
-import { isJsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { isJsonObject, type JsonValue, type UnstructuredObject, stringifyJson } from '#api'
 import type { HistoryEvent } from '../history.ts'
 import { compareSnapshots, describeDifference, describeObject, type Difference } from '../snapshot.ts'
 import type { Rule, RuleContext } from './rule.ts'
@@ -61,7 +61,7 @@ function judgeFinalStatus(world: RuleContext, events: readonly HistoryEvent[]): 
     if (!before || after?.metadata.deletionTimestamp === undefined || !world.facts.isProcess(actor)) continue
     for (const type of ['Ready', 'Available']) {
       const [old, now] = [conditionsOf(before).get(type), conditionsOf(after).get(type)]
-      if (now?.['status'] !== 'True' || JSON.stringify(old) === JSON.stringify(now)) continue
+      if (now?.['status'] !== 'True' || stringifyJson(old) === stringifyJson(now)) continue
       world.addFinding({
         rule: 'truth',
         severity: 'error',

@@ -24,6 +24,8 @@ import {
   type Owner,
   type Stored,
   type TypeMeta,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { ReadOf, WrittenOf } from '#client'
 import {
@@ -248,7 +250,7 @@ export function revisions<K extends Kind>(kind: K, { keep = 2, name }: Revisions
 
 /** Parent, series and digest, at most 253 characters. */
 function revisionName(parent: string, desired: { readonly metadata?: ObjectMeta }, series: string | undefined): string {
-  const { metadata, ...content } = JSON.parse(JSON.stringify(desired)) as {
+  const { metadata, ...content } = parseJson(stringifyJson(desired)) as {
     readonly metadata?: ObjectMeta
   } & JsonObject
   const identifying: JsonObject = {

@@ -17,6 +17,8 @@ import {
   type Owner,
   type TypeMeta,
   asJson,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import { digestOf } from '../digest.ts'
 import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './ownership-labels.ts'
@@ -54,7 +56,7 @@ export type DesiredChild = Partial<TypeMeta> & { readonly metadata?: ObjectMeta 
 /** @throws {RangeError} for an invalid child. */
 export function prepareChild(parent: Owner, desired: DesiredChild, options: PrepareOptions): PreparedChild {
   const { apiVersion, kind } = options.kind
-  const { metadata = {}, ...rest } = JSON.parse(JSON.stringify(desired)) as KubeObject
+  const { metadata = {}, ...rest } = parseJson(stringifyJson(desired)) as KubeObject
   const content = apiVersion === 'v1' && kind === 'Secret' ? encodeStringData(rest as JsonObject) : rest
   if (metadata.generateName !== undefined)
     throw new RangeError(
@@ -148,7 +150,7 @@ export function describeId(
 
 /** @throws {RangeError} if a function returned something else the second time. */
 export function checkSame(first: unknown, second: unknown, what: string): void {
-  if (deepEqual(JSON.parse(JSON.stringify(first)) as JsonValue, JSON.parse(JSON.stringify(second)) as JsonValue)) return
+  if (deepEqual(parseJson(stringifyJson(first)) as JsonValue, parseJson(stringifyJson(second)) as JsonValue)) return
   throw new RangeError(
     `${what} is not deterministic, so its children would be written in every run: do not use time, random values or the order of sets and maps in it`,
   )

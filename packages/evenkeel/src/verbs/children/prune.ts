@@ -5,7 +5,7 @@
  * this parent (by UID) is deleted; UID and resourceVersion are preconditions, so only the observed state is deleted; a
  * child that was applied for a later generation than this run has is never deleted.
  */
-import { compareText, isNotFound, type KubeObject } from '#api'
+import { compareText, isNotFound, type KubeObject, stringifyJson } from '#api'
 import type { CacheKind } from '#cache'
 import { ownerIndex } from '#controller'
 import { ifCached, newestParent, type ChildRun } from './apply.ts'
@@ -64,7 +64,7 @@ async function remove({ base: { client, signal } }: ChildRun, object: KubeObject
 /** The newest old revisions of each series, and every revision whose name occurs in a child of this run. */
 function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: DeclaredChildren): ReadonlySet<KubeObject> {
   const kept = new Set<KubeObject>()
-  const texts = surplus.length > 0 && keep.size > 0 ? objects.map((object) => JSON.stringify(object)) : []
+  const texts = surplus.length > 0 && keep.size > 0 ? objects.map((object) => stringifyJson(object)) : []
   for (const [series, count] of keep) {
     const revisions = surplus.filter(({ metadata: { labels } }) => labels?.[revisionsLabel] === series)
     const newest = revisions.toSorted(

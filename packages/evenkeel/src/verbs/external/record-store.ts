@@ -8,7 +8,7 @@
  *   { "7d3f…": "{\"owner\":{\"namespace\":\"a\",\"name\":\"foo\",\"uid\":\"7d3f…\"},\"id\":\"shape-9\",\"attempt\":{…}}" }
  */
 import { open, readFile, rename } from 'node:fs/promises'
-import { getOwn, isJsonObject, type JsonObject, type Kind, type KubeObject } from '#api'
+import { getOwn, isJsonObject, type JsonObject, type Kind, type KubeObject, parseJson, stringifyJson } from '#api'
 import type { CacheKey } from '#cache'
 import type { BaseContext } from '#controller'
 import type { Driver, Strategy } from './driver.ts'
@@ -125,7 +125,7 @@ export function fileCheckpoint(path: string): Checkpoint {
       if (text === undefined) known.delete(uid)
       else known.set(uid, text)
       const write = async (): Promise<void> => {
-        await replaceFile(path, JSON.stringify(Object.fromEntries(known), undefined, 2))
+        await replaceFile(path, stringifyJson(Object.fromEntries(known), 2))
       }
       // One write after the other: an older state must not replace a newer one.
       writing = writing.then(write, write)
@@ -136,7 +136,7 @@ export function fileCheckpoint(path: string): Checkpoint {
 
 async function readEntries(path: string): Promise<Map<string, string>> {
   try {
-    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const parsed: unknown = parseJson(await readFile(path, 'utf8'))
     if (!isJsonObject(parsed))
       throw new RangeError(
         `${path} is not a checkpoint file: use another path, or delete it if its content is not needed`,
@@ -172,7 +172,7 @@ export class CheckpointBackend implements RecordBackend {
   }
 
   async save(owner: RecordOwner, record: ResourceRecord): Promise<void> {
-    await this.#checkpoint.put(owner.uid, JSON.stringify({ owner, ...record }))
+    await this.#checkpoint.put(owner.uid, stringifyJson({ owner, ...record }))
   }
 
   async remove(uid: string): Promise<void> {
@@ -210,7 +210,7 @@ function parseRecord(uid: string, text: string): OwnedRecord {
 
 function parseObject(text: string): JsonObject {
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed: unknown = parseJson(text)
     return isJsonObject(parsed) ? parsed : {}
   } catch {
     return {}

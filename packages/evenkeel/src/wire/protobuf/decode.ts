@@ -219,13 +219,10 @@ export class Reader {
     return this.#low | 0
   }
 
-  /** @throws {ApiError} `BadRequest` when JSON cannot represent the number exactly. */
-  int64(): number {
+  int64(): number | bigint {
     this.#varint()
     const value = (this.#high | 0) * 0x1_0000_0000 + this.#low
-    if (!Number.isSafeInteger(value))
-      throw this.malformed('a number is beyond 9007199254740991, the largest that is kept exactly')
-    return value
+    return Number.isSafeInteger(value) ? value : BigInt(this.#high | 0) * 0x1_0000_0000n + BigInt(this.#low)
   }
 
   bool(): boolean {

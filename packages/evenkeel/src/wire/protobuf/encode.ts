@@ -12,7 +12,7 @@
  *     "x"  1 (length of "x")  0x12 (field 2, bytes)  3 (length of B)  0x0a (field 1, bytes)
  *     result: 0a 03 12 01 78
  */
-import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#api'
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, stringifyJson } from '#api'
 import { depthMax } from './decode.ts'
 import { bytesWire, type Field, type FieldType, type Message, type SpecialType } from './messages.ts'
 import { splitParts, zeroParts } from './special.ts'
@@ -92,10 +92,10 @@ function encodeValue(writer: Writer, field: Field, value: JsonValue): void {
     case 'int32':
     case 'int64':
       if (!isInteger(value, field.type)) throw unfit(field, `a whole number (${field.type})`, value)
-      return writer.varint(value)
+      return writer.integer(value)
     case 'double':
-      if (typeof value !== 'number') throw unfit(field, 'a number', value)
-      return writer.double(value)
+      if (typeof value !== 'number' && typeof value !== 'bigint') throw unfit(field, 'a number', value)
+      return writer.double(Number(value))
     case 'bytes':
       if (typeof value !== 'string') throw unfit(field, 'a text in base64', value)
       return encodeBytes(writer, Buffer.from(value, 'base64'))
@@ -166,8 +166,9 @@ function emptyBytes(message: Message): Uint8Array {
   return bytes
 }
 
-function isInteger(value: JsonValue, type: 'int32' | 'int64'): value is number {
-  return type === 'int64' ? Number.isSafeInteger(value) : typeof value === 'number' && (value | 0) === value
+function isInteger(value: JsonValue, type: 'int32' | 'int64'): value is number | bigint {
+  if (type === 'int64') return Number.isSafeInteger(value) || typeof value === 'bigint'
+  return typeof value === 'number' && (value | 0) === value
 }
 
 /** Go sorts keys by bytes, which differs from the order of JavaScript only for surrogate pairs. */
@@ -181,7 +182,7 @@ function sortedKeys(map: JsonObject): string[] {
 const surrogate = /[\uD800-\uDFFF]/
 
 function unfit(field: Field, wanted: string, value: JsonValue): RangeError {
-  const got = Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : JSON.stringify(value)
+  const got = Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : stringifyJson(value)
   return new RangeError(`cannot write ${field.owner}.${field.name} as protobuf: it must be ${wanted}, got ${got}`)
 }
 
@@ -221,20 +222,30 @@ export class Writer {
     this.varint(number * 8 + wireType)
   }
 
-  /** A safe integer; a negative one takes ten bytes, as a 64-bit number does. */
+  /** An integer of 64 bits; a negative one takes ten bytes. */
+  integer(value: number | bigint): void {
+    if (typeof value === 'number') this.varint(value)
+    else this.#bytesOf(largeBytes(value))
+  }
+
+  /** A safe integer. */
   varint(value: number): void {
     if (value >= 0 && value < 0x80) {
       this.#reserve(1)
       this.#buffer[--this.#position] = value
       return
     }
-    this.#reserve(10)
     if (value >= 0 && value < 0x4000) {
+      this.#reserve(2)
       this.#buffer[--this.#position] = value >>> 7
       this.#buffer[--this.#position] = (value & 0x7f) | 0x80
       return
     }
-    const bytes = value < 0 ? negativeBytes(value) : positiveBytes(value)
+    this.#bytesOf(value < 0 ? largeBytes(BigInt(value)) : positiveBytes(value))
+  }
+
+  #bytesOf(bytes: readonly number[]): void {
+    this.#reserve(bytes.length)
     for (let index = bytes.length - 1; index >= 0; index--) this.#buffer[--this.#position] = bytes[index] ?? 0
   }
 
@@ -301,8 +312,8 @@ function positiveBytes(value: number): number[] {
   return bytes
 }
 
-function negativeBytes(value: number): number[] {
-  let rest = BigInt.asUintN(64, BigInt(value))
+function largeBytes(value: bigint): number[] {
+  let rest = BigInt.asUintN(64, value)
   const bytes: number[] = []
   for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
   bytes.push(Number(rest))

@@ -3,7 +3,15 @@
  *
  * So encoding and decoding must give back exactly what came out of here.
  */
-import { setOwn, type JsonObject, type JsonObjectDraft, type JsonValue } from '#api'
+import {
+  integerOf,
+  parseJson,
+  setOwn,
+  stringifyJson,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '#api'
 import fc from 'fast-check'
 import { findMessage, type Field, type Message, type SpecialType } from './messages.ts'
 
@@ -23,10 +31,10 @@ const keys = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 4 }),
   fc.constantFrom('__proto__', 'constructor', 'toString', '', '\u{1F600}', '\uFFFD'),
 )
-const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue)
+const json = fc.jsonValue({ maxDepth: 2 }).map((value) => parseJson(JSON.stringify(value)))
 const filledJson = fc
   .dictionary(fc.string({ maxLength: 5 }), json, { maxKeys: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonValue)
+  .map((value) => parseJson(stringifyJson(value)))
 
 function objectOf(message: Message, depth: number): fc.Arbitrary<JsonObject> {
   return fc.tuple(...message.fields.map((field) => fieldOf(field, depth))).map((values) => {
@@ -72,7 +80,10 @@ function elementOf(field: Field, depth: number): fc.Arbitrary<JsonValue> {
     case 'int32':
       return fc.oneof(fc.integer(), fc.integer({ min: -2, max: 300 }))
     case 'int64':
-      return fc.maxSafeInteger()
+      return fc.oneof(
+        fc.maxSafeInteger(),
+        fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => integerOf(value) ?? 0),
+      )
     case 'double':
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
     case 'bytes':

@@ -62,7 +62,6 @@ describe('decodeProtobuf refuses', () => {
     ['a group', configMap(bytes([((99 * 8) % 128) + 3 + 128, 6])), 'wire type 3 is not allowed'],
     ['the end of a group', configMap(bytes([((99 * 8) % 128) + 4 + 128, 6])), 'wire type 4 is not allowed'],
     ['a wire type of the future', configMap(bytes([((99 * 8) % 128) + 7 + 128, 6])), 'wire type 7 is not allowed'],
-    ['a number that JSON cannot carry', configMap(field(1, number(7, 2n ** 53n))), 'beyond 9007199254740991'],
     [
       'a number that is none',
       body(

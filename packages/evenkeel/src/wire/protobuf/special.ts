@@ -19,6 +19,8 @@ import {
   parseQuantity,
   parseTimestamp,
   type JsonValue,
+  parseJson,
+  stringifyJson,
 } from '#api'
 import type { SpecialType } from './messages.ts'
 
@@ -70,13 +72,17 @@ export function splitParts(type: SpecialType, value: JsonValue): SpecialParts | 
     case 'microTime':
       return splitTime(value, 1000)
     case 'quantity':
-      return { string: canonicalQuantity(typeof value === 'number' ? String(value) : textOf(value, 'a quantity')) }
+      return {
+        string: canonicalQuantity(
+          typeof value === 'number' || typeof value === 'bigint' ? String(value) : textOf(value, 'a quantity'),
+        ),
+      }
     case 'intOrString':
       return typeof value === 'number'
         ? { type: 0, intVal: value }
         : { type: 1, strVal: textOf(value, 'a number or a text') }
     case 'json':
-      return value === null ? {} : { raw: JSON.stringify(value) }
+      return value === null ? {} : { raw: stringifyJson(value) }
     case 'texts':
       return { items: value }
     case 'schemaOrBool':
@@ -123,7 +129,7 @@ function joinTime({ seconds, nanos = 0 }: SpecialParts, withMicros: boolean): st
 function splitTime(value: JsonValue, precision: number): SpecialParts | undefined {
   if (value === null) return undefined
   const timestamp = parseTimestamp(textOf(value, 'a time'))
-  if (!timestamp) throw new RangeError(`not a time: ${JSON.stringify(value)}`)
+  if (!timestamp) throw new RangeError(`not a time: ${stringifyJson(value)}`)
   const nanos = timestamp.nanos - (timestamp.nanos % precision)
   if (timestamp.seconds === zeroTimeSeconds && nanos === 0) return undefined
   return { seconds: timestamp.seconds, nanos }
@@ -136,15 +142,15 @@ function canonicalQuantity(text: string): string {
 function joinJson(raw: Uint8Array | string | undefined): JsonValue | undefined {
   if (raw === undefined || raw.length === 0) return undefined
   const text = typeof raw === 'string' ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
-  const value = parseJson(text)
+  const value = parseInner(text)
   if (exceedsDepth(value, jsonDepthMax))
     throw new RangeError(`a JSON text inside is nested more than ${jsonDepthMax} deep`)
   return value === null ? undefined : value
 }
 
-function parseJson(text: string): JsonValue {
+function parseInner(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text)
   } catch (error) {
     throw new RangeError('a JSON text inside cannot be read', { cause: error })
   }
@@ -152,7 +158,7 @@ function parseJson(text: string): JsonValue {
 
 function textOf(value: JsonValue, what: string): string {
   if (typeof value === 'string') return value
-  throw new RangeError(`${what} must be a text, got ${isJsonObject(value) ? 'an object' : JSON.stringify(value)}`)
+  throw new RangeError(`${what} must be a text, got ${isJsonObject(value) ? 'an object' : stringifyJson(value)}`)
 }
 
 /**
