@@ -10,6 +10,10 @@ export const tokens: Readonly<Record<Exclude<AttackUser, 'admin'>, string>> = {
   polite: 'polite-0123456789',
 }
 
+/** The users of a siege; they have the rights of `mallory`. */
+export const hostileTokens: readonly string[] = list(24, (index) => `hostile-${index}-0123456789`)
+export const hostileGroup = 'hostile'
+
 const group = 'x.dev'
 
 /** A CRD of the group `x.dev`; `more` are further fields of its version. */
@@ -155,7 +159,7 @@ const rights = [
   { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['create'] },
 ]
 
-function grant(user: string, rules: readonly object[]): AttackRequest[] {
+function grant(user: string, rules: readonly object[], subject = 'User'): AttackRequest[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const apiGroup = 'rbac.authorization.k8s.io'
   const role = { apiVersion, kind: 'ClusterRole', metadata: { name: user }, rules }
@@ -163,7 +167,7 @@ function grant(user: string, rules: readonly object[]): AttackRequest[] {
     apiVersion,
     kind: 'ClusterRoleBinding',
     metadata: { name: user },
-    subjects: [{ kind: 'User', apiGroup, name: user }],
+    subjects: [{ kind: subject, apiGroup, name: user }],
     roleRef: { apiGroup, kind: 'ClusterRole', name: user },
   }
   return [
@@ -175,11 +179,22 @@ function grant(user: string, rules: readonly object[]): AttackRequest[] {
 /** The requests that an administrator sends at the start, in order. */
 export const fixtures: readonly AttackRequest[] = [
   ...grant('mallory', rights),
-  ...grant('polite', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }]),
+  ...grant(hostileGroup, rights, 'Group'),
+  ...grant('polite', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create', 'update'] }]),
   {
     method: 'POST',
     path: '/api/v1/namespaces',
     body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'scratch' } }),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/namespaces/scratch/resourcequotas',
+    body: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'objects' },
+      spec: { hard: { 'count/configmaps': '200' } },
+    }),
   },
   ...crds.map((body) => ({
     method: 'POST',

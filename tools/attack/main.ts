@@ -10,6 +10,7 @@ import { entries, type Shape } from './shape.ts'
 import { round } from './bounds.ts'
 import { Meter, type Row } from './meter.ts'
 import { search, shapeOfRecipe } from './search.ts'
+import { describeSiege, siege } from './siege.ts'
 import { shapes } from './shapes.ts'
 
 const help = `npm run attack -- [options]
@@ -17,7 +18,9 @@ const help = `npm run attack -- [options]
   --minutes N  searches for N minutes after the catalogue (default 0)
   --only TEXT  only shapes whose entry point or name contains one of these texts, separated by commas;
                or the name of a changed shape that a search has printed
-  --seed TEXT  repeats a search (default 1)
+  --siege      hostile clients at once for the minutes (default 10), with polite clients beside them
+  --clients N  the hostile clients of a siege (default 24)
+  --seed TEXT  repeats a search or a siege (default 1)
   --json       one JSON line per shape and one for all
   --help
 
@@ -41,7 +44,9 @@ const columns = [
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '0' },
+    minutes: { type: 'string' },
+    siege: { type: 'boolean', default: false },
+    clients: { type: 'string', default: '24' },
     only: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
@@ -51,12 +56,13 @@ const { values } = parseArgs({
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  const minutes = Number(values.minutes)
+  const minutes = Number(values.minutes ?? (values.siege ? 10 : 0))
   const chosen = chooseShapes(values.only)
   if (values.help || !(minutes >= 0) || chosen.length === 0) {
     process.stderr.write(values.help ? help : `Error: give minutes of 0 or more, and the name of a shape\n\n${help}`)
     return values.help ? 0 : 2
   }
+  if (values.siege) return besiege(minutes)
   const meter = await Meter.start()
   try {
     const rows = await runAll(meter, { chosen, minutes })
@@ -65,6 +71,14 @@ async function main(): Promise<number> {
     progress('')
     await meter.stop()
   }
+}
+
+async function besiege(minutes: number): Promise<number> {
+  const report = await siege({ minutes, clients: Number(values.clients), seed: values.seed, onProgress: progress })
+  progress('')
+  if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+  else process.stdout.write(describeSiege(report))
+  return report.failures.length > 0 ? 1 : 0
 }
 
 function chooseShapes(only: string): readonly Shape[] {

@@ -10,7 +10,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { startServer, type Server } from 'evenkeel/server'
 import { openFileStore } from 'evenkeel/unstable/store'
-import { fixtures, tokens } from './fixtures.ts'
+import { fixtures, hostileGroup, hostileTokens, tokens } from './fixtures.ts'
 import type { AttackRequest } from './shape.ts'
 import type { FromServer, ToServer } from './target.ts'
 
@@ -35,10 +35,14 @@ let maxRss = 0
 const store = await openFileStore(process.argv[2] ?? '')
 const server = await startServer({
   store,
-  listen: { limits: { bodyGraceMs } },
-  compactionMs: 3_600_000,
+  ...(process.argv[3] === 'besieged'
+    ? { listen: {} }
+    : { listen: { limits: { bodyGraceMs } }, compactionMs: 3_600_000 }),
   authentication: {
-    tokens: Object.fromEntries(Object.entries(tokens).map(([name, token]) => [token, { name, groups: [] }])),
+    tokens: Object.fromEntries([
+      ...Object.entries(tokens).map(([name, token]) => [token, { name, groups: [] }] as const),
+      ...hostileTokens.map((token) => [token, { name: token, groups: [hostileGroup] }] as const),
+    ]),
   },
 })
 for (const request of fixtures) await prepare(server, request)

@@ -40,6 +40,19 @@ const pods: readonly DocumentShape[] = [
   shape('pod tolerations', 30_000, (n) =>
     podWith({}, { tolerations: list(n, (i) => ({ key: `k${i}`, operator: 'Exists' })) }),
   ),
+  shape('pod scheduling gates', 30_000, (n) => podWith({}, { schedulingGates: list(n, (i) => ({ name: `g${i}` })) })),
+  shape('stateful set with claims', 8_000, (n) =>
+    createObject('/apis/apps/v1/namespaces/default/statefulsets', ['apps/v1', 'StatefulSet'], {
+      spec: {
+        selector: { matchLabels: { a: 'b' } },
+        volumeClaimTemplates: list(n, (i) => ({ metadata: { name: `c${i}` }, spec: {} })),
+        template: {
+          metadata: { labels: { a: 'b' } },
+          spec: { containers: [{ name: 'c', image: 'x' }], volumes: list(n, (i) => ({ name: `v${i}`, emptyDir: {} })) },
+        },
+      },
+    }),
+  ),
   shape('pod host aliases', 30_000, (n) =>
     podWith({}, { hostAliases: list(n, (i) => ({ ip: '1.1.1.1', hostnames: [`h${i}`] })) }),
   ),

@@ -36,9 +36,8 @@ function storedConfigMap(n: number): AttackRequest[] {
   return created('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
 }
 
-function storedPod(n: number): AttackRequest[] {
-  const containers = list(n, (i) => ({ name: `c${i}`, image: 'x' }))
-  return created('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'big' }, spec: { containers } })
+function storedPod(spec: object): AttackRequest[] {
+  return created('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'big' }, spec })
 }
 
 /** The object `big`, made again: what an earlier size left is removed first, finalizers before everything. */
@@ -166,9 +165,21 @@ const strategicPatches: readonly DocumentShape[] = [
         },
       }),
     ),
-    before: storedPod,
+    before: (n) => storedPod({ containers: list(n, (i) => ({ name: `c${i}`, image: 'x' })) }),
+  },
+  {
+    ...shape('merge patch of stored tolerations', 12_000, (n) =>
+      patch(`${scratchKinds}/pods/big?dryRun=All`, merge, {
+        spec: { tolerations: tolerations(n).map((one) => ({ ...one, tolerationSeconds: 5 })) },
+      }),
+    ),
+    before: (n) => storedPod({ containers: [{ name: 'c', image: 'x' }], tolerations: tolerations(n) }),
   },
 ]
+
+function tolerations(n: number): object[] {
+  return list(n, (i) => ({ key: `k${i}`, operator: 'Exists', effect: 'NoExecute' }))
+}
 
 function applied(path: string, object: object, query = ''): AttackRequest {
   return patch(`${path}?dryRun=All&fieldManager=a${query}`, apply, { apiVersion: 'v1', ...object })

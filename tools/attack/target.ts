@@ -49,10 +49,11 @@ export class Target {
     this.address = address
   }
 
-  static async start(): Promise<Target> {
+  /** @param options.isBesieged keeps the usual times of the server: no shape waits for them. */
+  static async start({ isBesieged = false }: { isBesieged?: boolean } = {}): Promise<Target> {
     const file = fileURLToPath(new URL('server.ts', import.meta.url))
     const folder = mkdtempSync(join(tmpdir(), 'evenkeel-attack-'))
-    const child = fork(file, [folder], {
+    const child = fork(file, [folder, ...(isBesieged ? ['besieged'] : [])], {
       execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...sourceArguments(file).slice(0, -1)],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })

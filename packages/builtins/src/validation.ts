@@ -40,6 +40,16 @@ export function requirePositive(value: number | undefined, path: FieldPath): Fie
   return value !== undefined && value <= 0 ? [fieldError.invalid(path, value, 'must be greater than 0')] : []
 }
 
+/** The positions of texts that are earlier in the list already: each is looked up once, however long the list. */
+export function repeatedAt(list: readonly string[]): ReadonlySet<number> {
+  const [seen, repeated] = [new Set<string>(), new Set<number>()]
+  for (const [index, text] of list.entries()) {
+    if (seen.has(text)) repeated.add(index)
+    seen.add(text)
+  }
+  return repeated
+}
+
 /** An absent value counts as the empty string, which is rarely supported. */
 export function requireOneOf(value: string, path: FieldPath, supported: readonly string[]): FieldError[] {
   return supported.includes(value) ? [] : [fieldError.notSupported(path, value, supported)]

@@ -18,7 +18,7 @@ import {
 import { draftIn } from '../defaulting.ts'
 import type { ObjectDraft } from '../resource.ts'
 import type { StrategyHooks } from '../strategy-flags.ts'
-import { refuse, requireChoice, requireOneOf, validateSelectorIn } from '../validation.ts'
+import { repeatedAt, refuse, requireChoice, requireOneOf, validateSelectorIn } from '../validation.ts'
 import { defaultMatchResources, validateMatchResources, validateMutatingOperations } from './match.ts'
 
 const specPath = FieldPath.of('spec')
@@ -90,9 +90,10 @@ function validateParam(param: JsonObject, path: FieldPath): FieldError[] {
 
 function validateActions(list: readonly string[]): FieldError[] {
   const path = specPath.child('validationActions')
+  const repeated = repeatedAt(list)
   const errors = errorsOfEach(list, (action, index) => [
     ...requireOneOf(action, path.index(index), actions),
-    ...(list.indexOf(action) < index ? [fieldError.duplicate(path.index(index), action)] : []),
+    ...(repeated.has(index) ? [fieldError.duplicate(path.index(index), action)] : []),
   ])
   if (list.includes('Deny') && list.includes('Warn')) errors.push(fieldError.invalid(path, list, bothComplaint))
   if (list.length === 0) errors.push(fieldError.required(path, 'at least one validation action is required'))

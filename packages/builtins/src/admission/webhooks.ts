@@ -19,7 +19,7 @@ import {
 } from 'evenkeel/unstable/builtins'
 import { draftIn, draftsIn, setDefault } from '../defaulting.ts'
 import type { StrategyHooks } from '../strategy-flags.ts'
-import { allowOneOf, isPort, refuse, requireOneOf, requireText, validateSelectorIn } from '../validation.ts'
+import { repeatedAt, allowOneOf, isPort, refuse, requireOneOf, requireText, validateSelectorIn } from '../validation.ts'
 import { loadExpressionLanguage } from './expressions.ts'
 import { defaultMatchRules, matchPolicies, validateMatchConditions, validateMatchRule } from './match.ts'
 
@@ -172,8 +172,9 @@ function validateSideEffects(hook: JsonObject, path: FieldPath): FieldError[] {
 
 function validateVersions(versions: readonly string[], path: FieldPath): FieldError[] {
   if (versions.length === 0) return [fieldError.required(path, `must specify one of ${reviewVersions.join(', ')}`)]
+  const repeated = repeatedAt(versions)
   const errors = errorsOfEach(versions, (version, index) => {
-    if (versions.indexOf(version) < index) return [fieldError.invalid(path.index(index), version, 'duplicate version')]
+    if (repeated.has(index)) return [fieldError.invalid(path.index(index), version, 'duplicate version')]
     return refuse(version, path.index(index), checkDns1035Label(version))
   })
   if (versions.some((version) => reviewVersions.includes(version))) return errors

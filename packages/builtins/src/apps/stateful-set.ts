@@ -130,9 +130,10 @@ function withClaims(spec: JsonObject): JsonObject {
   const { subdomain: _subdomain, hostname: _hostname, ...pod } = objectIn(template, 'spec')
   const claims = objectsIn(spec, 'volumeClaimTemplates').map((claim) => textIn(objectIn(claim, 'metadata'), 'name'))
   if (claims.length === 0) return { ...template, spec: pod }
+  const claimed = new Set(claims)
   const volumes = [
     ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
-    ...objectsIn(pod, 'volumes').filter((volume) => !claims.includes(textIn(volume, 'name'))),
+    ...objectsIn(pod, 'volumes').filter((volume) => !claimed.has(textIn(volume, 'name'))),
   ]
   return { ...template, spec: { ...pod, volumes } }
 }

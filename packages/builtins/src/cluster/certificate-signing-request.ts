@@ -21,7 +21,7 @@ import {
 import { ensureDraft, restore } from '../defaulting.ts'
 import type { ObjectDraft, WriteContext } from '../resource.ts'
 import type { StrategyHooks } from '../strategy-flags.ts'
-import { requireChoice, requireText } from '../validation.ts'
+import { repeatedAt, requireChoice, requireText } from '../validation.ts'
 
 const specPath = FieldPath.of('spec')
 const conditionsPath = FieldPath.of('status', 'conditions')
@@ -87,9 +87,10 @@ function validateSpec(spec: JsonObject): FieldError[] {
   ]
   const errors = validateRequest(textIn(spec, 'request'), specPath.child('request'))
   if (asked.length === 0) errors.push(fieldError.required(path))
+  const repeated = repeatedAt(asked)
   asked.forEach((usage, index) => {
     if (!usages.includes(usage)) errors.push(fieldError.notSupported(path.index(index), usage, usages))
-    if (asked.indexOf(usage) < index) errors.push(fieldError.duplicate(path.index(index), usage))
+    if (repeated.has(index)) errors.push(fieldError.duplicate(path.index(index), usage))
   })
   pushAll(errors, validateSigner(textIn(spec, 'signerName'), specPath.child('signerName')))
   if (expiration !== undefined && expiration < 600) {

@@ -25,7 +25,7 @@ import {
   type JsonObject,
 } from 'evenkeel/unstable/builtins'
 import { validateAddress } from '../ip-addresses.ts'
-import { allowOneOf, refuse, requireChoice, requireOneOf, requireQualifiedName } from '../validation.ts'
+import { repeatedAt, allowOneOf, refuse, requireChoice, requireOneOf, requireQualifiedName } from '../validation.ts'
 import { validateContainers } from './pod-containers.ts'
 import { validateVolumes } from './pod-volumes.ts'
 
@@ -120,9 +120,10 @@ function validateHostNetwork(spec: JsonObject, path: FieldPath): FieldError[] {
 
 function validateGates(gates: readonly JsonObject[], path: FieldPath): FieldError[] {
   const all = gates.map((gate) => textIn(gate, 'name'))
+  const repeated = repeatedAt(all)
   return errorsOfEach(all, (name, index) => [
     ...requireQualifiedName(name, path.index(index)),
-    ...(all.indexOf(name) < index ? [fieldError.duplicate(path.index(index), name)] : []),
+    ...(repeated.has(index) ? [fieldError.duplicate(path.index(index), name)] : []),
   ])
 }
 

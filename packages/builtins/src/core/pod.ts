@@ -156,16 +156,16 @@ function validateDeadline(now: number | undefined, before: number | undefined, p
 }
 
 function validateTolerations(now: readonly JsonObject[], before: readonly JsonObject[], path: FieldPath): FieldError[] {
-  const kept = before.every((old) =>
-    now.some((toleration) => deepEqual(withoutSeconds(toleration), withoutSeconds(old))),
-  )
+  const present = new Set(now.map(identityOf))
+  const kept = before.every((old) => present.has(identityOf(old)))
   return kept
     ? []
     : [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
-function withoutSeconds({ tolerationSeconds: _, ...toleration }: JsonObject): JsonObject {
-  return toleration
+/** All fields of a toleration but its seconds. */
+function identityOf(toleration: JsonObject): string {
+  return JSON.stringify(['key', 'operator', 'value', 'effect'].map((field) => toleration[field] ?? ''))
 }
 
 function validateGates(now: readonly JsonObject[], before: readonly JsonObject[], path: FieldPath): FieldError[] {
@@ -186,9 +186,10 @@ function validateGates(now: readonly JsonObject[], before: readonly JsonObject[]
 function comparable(spec: JsonObject, old: JsonObject): JsonObject {
   const copy: JsonObjectDraft = { ...spec }
   for (const key of ['containers', 'initContainers']) {
+    const before = objectsIn(old, key)
     copy[key] = objectsIn(spec, key).map((container, index) => ({
       ...container,
-      image: textIn(objectsIn(old, key)[index], 'image'),
+      image: textIn(before[index], 'image'),
     }))
   }
   const isGated = objectsIn(old, 'schedulingGates').length > 0

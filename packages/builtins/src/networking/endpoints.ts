@@ -22,7 +22,7 @@ import {
 import { draftsIn, setDefault, setDefaultText } from '../defaulting.ts'
 import { familyOf, validateEndpointAddress } from '../ip-addresses.ts'
 import type { StrategyHooks } from '../strategy-flags.ts'
-import { refuse, requireChoice, requirePort, requireQualifiedName, requireSame } from '../validation.ts'
+import { repeatedAt, refuse, requireChoice, requirePort, requireQualifiedName, requireSame } from '../validation.ts'
 
 const endpointsMax = 1000
 const portsMax = 20_000
@@ -116,12 +116,10 @@ function validateDomain(name: string, path: FieldPath): FieldError[] {
 function validateHints(hints: readonly JsonObject[], path: FieldPath, check: (name: string) => string[]): FieldError[] {
   if (hints.length > hintsMax) return [fieldError.tooMany(path, hints.length, hintsMax)]
   const names = hints.map((hint) => textIn(hint, 'name'))
+  const repeated = repeatedAt(names)
   return errorsOfEach(names, (name, index) => {
     const here = path.index(index).child('name')
-    return [
-      ...(names.indexOf(name) < index ? [fieldError.duplicate(here, name)] : []),
-      ...refuse(name, here, check(name)),
-    ]
+    return [...(repeated.has(index) ? [fieldError.duplicate(here, name)] : []), ...refuse(name, here, check(name))]
   })
 }
 

@@ -23,7 +23,7 @@ import {
 import { draftsIn, ensureDraft } from '../defaulting.ts'
 import { familyOf, validateAddress } from '../ip-addresses.ts'
 import type { ObjectDraft, WriteContext } from '../resource.ts'
-import { allowOneOf, requireOneOf } from '../validation.ts'
+import { repeatedAt, allowOneOf, requireOneOf } from '../validation.ts'
 
 const rangeStart = 10 * 2 ** 24 + 96 * 2 ** 16
 const rangeSize = 2 ** 20
@@ -254,9 +254,10 @@ function validateInStep(address: string, addresses: readonly string[]): FieldErr
 }
 
 function validateFamilies(list: readonly string[]): FieldError[] {
+  const repeated = repeatedAt(list)
   return errorsOfEach(list, (family, index) => [
     ...requireOneOf(family, familiesPath.index(index), families),
-    ...(list.indexOf(family) < index ? [fieldError.duplicate(familiesPath.index(index), family)] : []),
+    ...(repeated.has(index) ? [fieldError.duplicate(familiesPath.index(index), family)] : []),
   ])
 }
 

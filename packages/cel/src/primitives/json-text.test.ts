@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { deepEqual } from './json.ts'
 import { integerOf, parseJson, stringifyJson } from './json-text.ts'
 
@@ -52,6 +52,14 @@ describe('parseJson', () => {
     )
     expect(() => parseJson('[9007199254740993')).toThrow(SyntaxError)
     expect(() => parseJson('[9007199254740993,]')).toThrow(SyntaxError)
+  })
+
+  test('reads each character of a long run of digits once', () => {
+    const text = JSON.stringify(['1'.repeat(1_000_000), '2'.repeat(1_000_000)])
+    const reads = vi.spyOn(String.prototype, 'charCodeAt')
+    parseJson(text)
+    expect(reads.mock.calls.length).toBeLessThan(3 * text.length)
+    vi.restoreAllMocks()
   })
 
   test('reads text that is nested deeper than the stack', () => {

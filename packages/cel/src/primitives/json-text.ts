@@ -57,19 +57,19 @@ const safeDigits = 16
 /** The digits of the largest integer of 64 bits, and a sign. */
 const int64Length = 20
 
-/** Whether there may be a number of 16 digits or more: such a run has a digit at every 16th character. */
+/**
+ * Whether there may be a number of 16 digits or more: such a run has a digit at every 16th character. No character is
+ * read twice, however long the runs are.
+ */
 function hasLongInteger(text: string): boolean {
-  for (let at = safeDigits - 1; at < text.length; at += safeDigits)
-    if (isDigit(text.charCodeAt(at)) && isInLongNumber(text, at)) return true
+  for (let at = safeDigits - 1; at < text.length; at += safeDigits) {
+    if (!isDigit(text.charCodeAt(at))) continue
+    let start = at
+    while (isDigit(text.charCodeAt(start - 1))) start--
+    while (isDigit(text.charCodeAt(at + 1))) at++
+    if (at - start >= safeDigits - 1 && !inText.test(text.charAt(start - 1))) return true
+  }
   return false
-}
-
-function isInLongNumber(text: string, at: number): boolean {
-  let start = at
-  while (isDigit(text.charCodeAt(start - 1))) start--
-  let end = at + 1
-  while (end - start < safeDigits && isDigit(text.charCodeAt(end))) end++
-  return end - start >= safeDigits && !inText.test(text.charAt(start - 1))
 }
 
 /** Characters that cannot come before a number in JSON. */

@@ -19,9 +19,7 @@ export function utf8Length(text: string): number {
 
 /** The text in double quotes, escaped like Go's `%q`. */
 export function quote(text: string): string {
-  let quoted = '"'
-  for (const character of text) quoted += quoteCharacter(character)
-  return `${quoted}"`
+  return `"${plainText.test(text) ? text : text.replace(special, quoteCharacter)}"`
 }
 
 /** Compares by UTF-16 code units: fast, and for ASCII the same as the byte order of Go. */
@@ -58,14 +56,15 @@ const shortEscapes = new Map([
   ['\t', '\\t'],
   ['\v', '\\v'],
 ])
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
+const plainText = /^[ !#-[\]-~]*$/
+/** What is escaped: quotes, backslashes, and what cannot be printed. */
+const special = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 const loneSurrogate = /^\p{Surrogate}$/u
 
 function quoteCharacter(character: string): string {
   const short = shortEscapes.get(character)
   if (short !== undefined) return short
   if (loneSurrogate.test(character)) return '\uFFFD'
-  if (printable.test(character)) return character
   const code = character.codePointAt(0) ?? 0
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`

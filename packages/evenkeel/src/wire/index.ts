@@ -31,7 +31,7 @@ export {
   WebSocketReader,
   webSocketToken,
 } from './websocket.ts'
-export { findKeys, readJson } from './json.ts'
+export { checkValues, findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'
 export {

@@ -133,6 +133,24 @@ function refuseManyValues(text: string, valuesMax: number): void {
   }
 }
 
+/**
+ * Refuses a value from another format when its JSON text would be refused.
+ *
+ * @throws {ApiError} `RequestEntityTooLarge`
+ */
+export function checkValues(root: JsonValue, valuesMax: number): void {
+  let quarters = 0
+  const nodes: (JsonValue | undefined)[] = [root]
+  while (nodes.length > 0) {
+    const node = nodes.pop()
+    if (typeof node !== 'object' || node === null) continue
+    const children = Object.values(node) as readonly (JsonValue | undefined)[]
+    quarters += 4 + (Array.isArray(node) ? 1 : 4) * children.length
+    if (quarters > 4 * valuesMax) throw requestEntityTooLarge(`the document has more than ${valuesMax} values`)
+    for (const child of children) if (typeof child === 'object') nodes.push(child)
+  }
+}
+
 function endOfNumber(text: string, start: number): number {
   let end = start + 1
   while (end < text.length && isNumberCode(text.charCodeAt(end))) end++

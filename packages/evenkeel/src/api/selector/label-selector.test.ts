@@ -129,7 +129,31 @@ describe('parseLabelSelector', () => {
   })
 })
 
+const negative: LabelRequirement = { key: 'absent', operator: '!', values: [] }
+
 describe('matchesLabels', () => {
+  test('finds the same with many requirements as with each of them', () => {
+    const key = fc.constantFrom('a', 'b', 'c', '__proto__', ...Array.from({ length: 30 }, (_, index) => `k${index}`))
+    const value = fc.constantFrom('', 'x', 'y', '5', '7')
+    const requirement = fc.record({
+      key,
+      operator: fc.constantFrom('=', '!=', 'in', 'notin', 'exists', '!', 'gt', 'lt'),
+      values: fc.array(value, { minLength: 1, maxLength: 2 }),
+    }) as fc.Arbitrary<LabelRequirement>
+    const labelsOf = fc
+      .array(fc.tuple(key, value), { maxLength: 40 })
+      .map((entries) => JSON.parse(`{${entries.map(([name, text]) => `"${name}":"${text}"`).join()}}`) as Labels)
+    fc.assert(
+      fc.property(fc.array(requirement, { minLength: 21, maxLength: 40 }), labelsOf, (many, labels) => {
+        // Requirements that hold, and any one more: random ones would never all hold.
+        const holding = many.filter((one) => matchesLabels([one], labels))
+        const padded = [...holding, ...Array.from({ length: 21 }, () => negative)]
+        expect(matchesLabels(padded, labels)).toBe(true)
+        for (const one of many) expect(matchesLabels([...padded, one], labels)).toBe(matchesLabels([one], labels))
+      }),
+    )
+  })
+
   const labels: Labels = { x: 'a', y: '', n: '10', env: 'prod' }
 
   test.each([

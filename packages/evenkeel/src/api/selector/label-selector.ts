@@ -162,7 +162,63 @@ export type Labels = Readonly<Record<string, string>>
 
 /** Whether all requirements hold; no requirements match everything. */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels | undefined): boolean {
+  if (requirements.length > fewRequirements && countOf(labels) < requirements.length)
+    return matchesMany(requirements, labels ?? {})
   return requirements.every((requirement) => matchesRequirement(requirement, labels && getOwn(labels, requirement.key)))
+}
+
+const fewRequirements = 20
+
+/** Requirements by their keys, and the number of keys that must be present. */
+interface RequirementIndex {
+  readonly byKey: ReadonlyMap<string, readonly LabelRequirement[]>
+  readonly needed: ReadonlySet<string>
+}
+
+const indexes = new WeakMap<readonly LabelRequirement[], RequirementIndex>()
+const counts = new WeakMap<Labels, number>()
+
+/** Counted once for all watches of an event. */
+function countOf(labels: Labels | undefined): number {
+  if (labels === undefined) return 0
+  const count = counts.get(labels) ?? Object.keys(labels).length
+  counts.set(labels, count)
+  return count
+}
+
+/**
+ * The same for a long selector, by the labels and not by the requirements: an event has few labels, and a thousand
+ * watches may have a thousand requirements each. What is required of an absent key holds (`!a`, `a != b`) unless the key
+ * is needed.
+ */
+function matchesMany(requirements: readonly LabelRequirement[], labels: Labels): boolean {
+  const { byKey, needed } = indexOf(requirements)
+  let present = 0
+  for (const key of Object.keys(labels)) {
+    const about = byKey.get(key)
+    if (!about) continue
+    const value = getOwn(labels, key)
+    if (!about.every((requirement) => matchesRequirement(requirement, value))) return false
+    if (needed.has(key)) present++
+  }
+  return present === needed.size
+}
+
+function indexOf(requirements: readonly LabelRequirement[]): RequirementIndex {
+  const known = indexes.get(requirements)
+  if (known) return known
+  const byKey = new Map<string, LabelRequirement[]>()
+  const needed = new Set<string>()
+  for (const requirement of requirements) {
+    const { key } = requirement
+    const about = byKey.get(key)
+    if (about) about.push(requirement)
+    else byKey.set(key, [requirement])
+    if (!matchesRequirement(requirement, undefined)) needed.add(key)
+  }
+  const made = { byKey, needed }
+  indexes.set(requirements, made)
+  return made
 }
 
 /**

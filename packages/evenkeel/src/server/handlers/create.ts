@@ -172,7 +172,7 @@ export class CreateHandler {
       return { name, ok: false, key: this.#storage.keyOf(target, name), current: entry }
     }
     const unstamped = new Unstamped(await toStored(object, target.resource))
-    return { name, ok: true, stored: new StoredObject(withoutVersion(unstamped), 0) }
+    return { name, ok: true, stored: new StoredObject(unstamped.unversioned(), 0) }
   }
 }
 
@@ -235,11 +235,4 @@ function createConflict(
     current !== undefined &&
     new StoredObject(current.value, current.revision).object.metadata.deletionTimestamp !== undefined
   return alreadyExists(subject, { terminating })
-}
-
-// An object that is not stored has no version; the empty one is removed from the text.
-function withoutVersion(unstamped: Unstamped): Uint8Array {
-  const object = parseJson(Buffer.from(unstamped.value).toString()) as { metadata: { resourceVersion?: string } }
-  delete object.metadata.resourceVersion
-  return Buffer.from(stringifyJson(object))
 }

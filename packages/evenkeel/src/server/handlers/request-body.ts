@@ -23,6 +23,7 @@ import {
 import { ByteBuffer } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import {
+  checkValues,
   decodeProtobuf,
   findKeys,
   formatOfBody,
@@ -128,7 +129,12 @@ async function parseBody(bytes: Uint8Array, format: MediaFormat, request: WireRe
     const read = readJson(bytes, { valuesMax: documentValuesMax })
     return read.duplicates.length === 0 ? read : { ...read, text: Buffer.from(bytes).toString() }
   }
-  if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
+  if (format === 'protobuf') {
+    const value = decodeProtobuf(bytes)
+    // A value takes two bytes or more.
+    if (bytes.byteLength > 2 * documentValuesMax) checkValues(value, documentValuesMax)
+    return { value, duplicates: [] }
+  }
   return readYaml(bytes, { inThread: isRemote(request), valuesMax: documentValuesMax })
 }
 

@@ -270,9 +270,14 @@ function keepInSpec(
 }
 
 function resized(before: JsonValue | undefined, next: JsonValue | undefined): JsonValue {
-  const wanted = listOf(next)
+  // Of several containers with one name, the first counts.
+  const wanted = new Map(
+    listOf(next)
+      .toReversed()
+      .map((one) => [objectOf(one)['name'], one]),
+  )
   return listOf(before).map((container) => {
-    const same = wanted.find((one) => objectOf(one)['name'] === objectOf(container)['name'])
+    const same = wanted.get(objectOf(container)['name'])
     return same === undefined ? container : { ...objectOf(container), resources: objectOf(same)['resources'] ?? {} }
   })
 }

@@ -32,6 +32,13 @@ export class Unstamped {
     return this.#head.length
   }
 
+  /** The bytes of an object that is not stored: it has no version. */
+  unversioned(): Uint8Array {
+    const start = this.#head.length - '"resourceVersion":"'.length
+    // The end of the version is its quote, and a comma when there is more metadata.
+    return Buffer.from(this.#head.slice(0, start) + this.#tail.slice(this.#tail.startsWith('",') ? 2 : 1))
+  }
+
   /** The bytes with their version. */
   stamped(revision: number | string): Uint8Array {
     return Buffer.from(`${this.#head}${revision}${this.#tail}`)
