@@ -92,6 +92,8 @@ function usage(): FromServer {
     cpuMs: (user + system) / 1000,
     rss: process.memoryUsage.rss(),
     heapUsed: process.memoryUsage().heapUsed,
+    heapTotal: process.memoryUsage().heapTotal,
+    external: process.memoryUsage().external,
     peakRss: Math.max(peak[0] ?? 0, largest > maxRss ? largest * 1024 : 0),
     stallMs: Math.max(0, delay.max / 1e6 - 1),
   }

@@ -114,8 +114,8 @@ async function report(
 ): Promise<{ peakMb: number; longestStallMs: number }> {
   const startMs = performance.now()
   for (;;) {
-    const { rss, heapUsed, peakRss, stallMs } = await target.measure()
-    const numbers = `rss ${mb(rss)} MB, heap ${mb(heapUsed)} MB, peak ${mb(peakRss)} MB, stall ${Math.round(stallMs)} ms`
+    const { rss, heapUsed, heapTotal, external, peakRss, stallMs } = await target.measure()
+    const numbers = `rss ${mb(rss)} MB, heap ${mb(heapUsed)} of ${mb(heapTotal)} MB, buffers ${mb(external)} MB, peak ${mb(peakRss)} MB, stall ${Math.round(stallMs)} ms`
     onProgress?.(`${Math.round((performance.now() - startMs) / 1000)} s: ${numbers}`)
     if (signal.aborted) return { peakMb: peakRss / 1e6, longestStallMs: stallMs }
     await sleep(1_000, undefined, { signal }).catch(() => undefined)

@@ -21,6 +21,8 @@ export interface Usage {
   readonly cpuMs: number
   readonly rss: number
   readonly heapUsed: number
+  readonly heapTotal: number
+  readonly external: number
   readonly peakRss: number
   /** The longest turn of the event loop. */
   readonly stallMs: number

@@ -27,7 +27,9 @@ export type YamlAnswer =
 /** Undefined when threads cannot be used. */
 type Outcome = ParsedText | undefined
 
-const threadMegabytes = 256
+/** Twice what a text at the limits needs; the thread fills what it gets before it collects garbage. */
+const threadMegabytes = 128
+const youngMegabytes = 12
 /** From the arrival of a text to its answer, with those before it. */
 const limitMs = 15_000
 
@@ -117,6 +119,6 @@ function startWorker(): Worker {
   const file = import.meta.url.endsWith('.ts') ? './yaml-worker.ts' : './yaml-worker.js'
   return new Worker(new URL(file, import.meta.url), {
     name: 'evenkeel-yaml',
-    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes },
+    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes, maxYoungGenerationSizeMb: youngMegabytes },
   })
 }
