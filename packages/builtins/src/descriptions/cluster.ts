@@ -102,10 +102,10 @@ ServiceAccountSubject: A service account.
   name: The name of the service account. * means all of the namespace.
   namespace: The namespace of the service account.
 Subject: Who makes a request. The field that kind names is set.
-  group: A group of users.
+  group: The group of users, for the kind Group.
   kind: User, Group or ServiceAccount.
-  serviceAccount: A service account.
-  user: A user.
+  serviceAccount: The service account, for the kind ServiceAccount.
+  user: The user, for the kind User.
 UserSubject: A user.
   name: The name of the user. * means all users.
 `

@@ -17,7 +17,7 @@ EndpointPort: A port of endpoints.
 EndpointSubset: Addresses that all have the same ports. Every address serves on every port.
   addresses: Addresses that are ready.
   notReadyAddresses: Addresses that are not ready: still starting, or failing their readiness probe.
-  ports: The ports.
+  ports: The ports that every address serves on.
 Endpoints: The addresses behind a Service. Deprecated; use EndpointSlice of discovery.k8s.io/v1.
   subsets: The addresses, grouped by ports.
 LoadBalancerIngress: An address of a load balancer.

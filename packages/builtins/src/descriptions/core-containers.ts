@@ -49,7 +49,7 @@ Container: One container of a Pod.
   stdin: Keeps standard input open, so that a client can attach to it. The default is false.
   stdinOnce: Closes standard input after the first client that attached has left. The default is false.
   terminationMessagePath: The file in the container with its last message, read when it ends. At most 4096 bytes are kept. The default is /dev/termination-log.
-  terminationMessagePolicy [FallbackToLogsOnError|File]: File reads only that file; FallbackToLogsOnError takes the end of the log when the file is empty and the container failed. The default is File.
+  terminationMessagePolicy [FallbackToLogsOnError|File]: File reads only that file; FallbackToLogsOnError takes the end of the log of a failed container that left the file empty. The default is File.
   tty: Gives the container a terminal. It needs stdin. The default is false.
   volumeDevices: Block devices that the container uses.
   volumeMounts: Volumes that are mounted into the container.
@@ -156,7 +156,7 @@ Lifecycle: Actions at the start and the end of a container.
 LifecycleHandler: What to do. One of the fields is set.
   exec: Runs a program in the container.
   httpGet: Sends a request.
-  sleep: Waits.
+  sleep: Waits for some seconds.
   tcpSocket: Not supported and kept for old objects.
 LinuxContainerUser: The ids of the first process of a container.
   gid: The main group id.
@@ -172,7 +172,7 @@ Probe: A repeated check of a container. One of exec, grpc, httpGet and tcpSocket
   httpGet: Sends a request.
   initialDelaySeconds: Seconds after the start before the first check. The default is 0.
   periodSeconds: Seconds between checks. The default is 10.
-  successThreshold: How many successes in a row count as healthy after a failure. It must be 1 for liveness and startup probes. The default is 1.
+  successThreshold: How many successes in a row count as healthy after a failure. Liveness and startup probes allow only 1. The default is 1.
   tcpSocket: Opens a TCP connection.
   terminationGracePeriodSeconds: Seconds between the signal to end and the kill after this probe failed, in place of the value of the Pod. Not for readiness probes.
   timeoutSeconds: Seconds after which a check counts as failed. The default is 1.

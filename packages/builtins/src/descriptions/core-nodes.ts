@@ -20,7 +20,7 @@ ConfigMapNodeConfigSource: A ConfigMap with the configuration of a kubelet. No l
   uid: The uid of the ConfigMap. Not allowed in the spec of a Node.
 ContainerImage: An image on a Node.
   names: The names by which the image is known, with tag or digest.
-  sizeBytes: The size of the image in bytes.
+  sizeBytes: How many bytes the image takes on the disk.
 DaemonEndpoint: A port of a daemon on a Node.
   Port: The port number.
 LimitRange: Default, smallest and largest amounts of resources for each object of a namespace.
@@ -112,7 +112,7 @@ ScopeSelector: Conditions on the objects that a quota counts.
   matchExpressions: The conditions. All must hold.
 ScopedResourceSelectorRequirement: One condition on a property of objects.
   operator [DoesNotExist|Exists|In|NotIn]: How the values compare. Only PriorityClass and VolumeAttributesClass allow more than Exists.
-  scopeName [BestEffort|CrossNamespacePodAffinity|NotBestEffort|NotTerminating|PriorityClass|Terminating|VolumeAttributesClass]: The property.
+  scopeName [BestEffort|CrossNamespacePodAffinity|NotBestEffort|NotTerminating|PriorityClass|Terminating|VolumeAttributesClass]: The property that objects must have.
   values: The values for In and NotIn, at least one. It must be empty for Exists and DoesNotExist.
 Taint: A mark on a Node that keeps away Pods which do not tolerate it.
   effect [NoExecute|NoSchedule|PreferNoSchedule]: NoSchedule keeps new Pods away, PreferNoSchedule tries to, NoExecute also removes Pods that run.

@@ -92,7 +92,7 @@ PodSecurityContext: Security settings of a Pod. Those of a container take preced
   sysctls: Kernel parameters for the Pod. A Node that does not allow one refuses the Pod. Not for windows.
   windowsOptions: Settings of Windows for all containers. Not for linux.
 PodSpec: Which containers a Pod runs, where, and under which conditions. Most of it cannot be changed.
-  activeDeadlineSeconds: Seconds that the Pod may be active on its Node before it is failed and its containers are ended.
+  activeDeadlineSeconds: Seconds after startTime when the Pod is failed and its containers are ended. Absent means no limit.
   affinity: Rules about the Node, by its labels and by other Pods.
   automountServiceAccountToken: Whether a token of the service account is mounted into the containers. The default is that of the service account, else true.
   containers: The containers of the Pod; at least one. They cannot be added or removed later.
@@ -105,7 +105,7 @@ PodSpec: Which containers a Pod runs, where, and under which conditions. Most of
   hostNetwork: Uses the network of the Node. Ports of containers must then be free on the Node. The default is false.
   hostPID: Uses the process namespace of the Node. It excludes shareProcessNamespace. The default is false.
   hostUsers: False gives the Pod a user namespace of its own, so that root inside is not root on the Node. The default is true.
-  hostname: The host name of the Pod. The default is the name of the Pod.
+  hostname: The host name that the Pod has. By default it is metadata.name.
   hostnameOverride: The host name that the Pod sees, in place of hostname and subdomain, without effect on DNS. It excludes hostNetwork and setHostnameAsFQDN.
   imagePullSecrets: Secrets of this namespace with credentials for registries of images.
   initContainers: Containers that run one after another before the others start. Each must succeed; one with restart policy Always is a sidecar that keeps running.
@@ -115,7 +115,7 @@ PodSpec: Which containers a Pod runs, where, and under which conditions. Most of
   overhead: What the Pod needs beside its containers. It comes from the runtime class; do not set it.
   preemptionPolicy [Never|PreemptLowerPriority]: Whether the Pod may push out Pods of lower priority. The default is PreemptLowerPriority.
   priority: The priority, from priorityClassName; higher goes first. Admission sets it; do not set another value.
-  priorityClassName: The PriorityClass of the Pod. system-node-critical and system-cluster-critical are the highest. The default is the global default class, else priority 0.
+  priorityClassName: The PriorityClass of the Pod. The highest are system-node-critical and, below it, system-cluster-critical. The default is the global default class, else priority 0.
   readinessGates: Further conditions that must be True before the Pod is ready.
   resourceClaims: Claims for devices that must be allocated before the Pod may start. It cannot be changed.
   resources: CPU, memory and huge pages of the whole Pod, which its containers share.

@@ -131,7 +131,7 @@ ImageVolumeSource: The contents of an image or artifact as a read-only volume.
 ImageVolumeStatus: What is mounted of an image.
   imageRef: The digest of the image.
 KeyToPath: A key that becomes a file.
-  key: The key.
+  key: The key of the ConfigMap or Secret.
   mode: The permission bits of the file. The default is that of the volume.
   path: The file, relative to the volume, without "..".
 LocalVolumeSource: A disk, partition or folder of one Node, made in advance.

@@ -42,7 +42,7 @@ interface TypeText {
   readonly fields: ReadonlyMap<string, FieldText>
 }
 
-const packageTexts: Readonly<Record<string, readonly string[]>> = {
+export const packageTexts: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.v1': [admissionregistrationV1],
   'apiextensions.v1': [apiextensionsV1],
   'apiregistration.v1': [apiregistrationV1],
@@ -99,7 +99,8 @@ export function describeDefinition(name: string, node: SchemaNode): SchemaNode {
   const type = typeText(name)
   const shared = sharedTexts(node)
   const isList = shared === listTexts
-  const description = type?.text ?? (isList ? listText(name.slice(name.lastIndexOf('.') + 1, -'List'.length)) : undefined)
+  const description =
+    type?.text ?? (isList ? listText(name.slice(name.lastIndexOf('.') + 1, -'List'.length)) : undefined)
   if (description === undefined) return node
   const described = { ...node, description }
   if (!node.properties) return described
@@ -154,12 +155,16 @@ const fieldLine = /^ {2}([^\s:]+)(?: \[([^\]]*)\])?: (.+)$/
 export function parseTexts(packageName: string, text: string): [name: string, TypeText][] {
   const types: [string, TypeText & { readonly fields: Map<string, FieldText> }][] = []
   for (const line of text.split('\n')) {
-    const [, name, base, about = ''] = typeLine.exec(line) ?? []
-    const [, key, values, description = ''] = fieldLine.exec(line) ?? []
-    if (name !== undefined) types.push([name, { text: about, ...baseOf(packageName, base), fields: new Map() }])
-    else if (key !== undefined)
-      types.at(-1)?.[1].fields.set(key, { text: description, ...(values !== undefined && { values: values.split('|') }) })
-    else if (line !== '') throw new SyntaxError(`${packageName}: neither a type nor a field: ${line}`)
+    const isField = line.startsWith(' ')
+    const found = (isField ? fieldLine : typeLine).exec(line)
+    if (found === null) {
+      if (line === '') continue
+      throw new SyntaxError(`${packageName}: neither a type nor a field: ${line}`)
+    }
+    const [, name = '', extra, about = ''] = found
+    if (isField)
+      types.at(-1)?.[1].fields.set(name, { text: about, ...(extra !== undefined && { values: extra.split('|') }) })
+    else types.push([name, { text: about, ...baseOf(packageName, extra), fields: new Map() }])
   }
   return types
 }

@@ -29,14 +29,16 @@ APIVersions: The versions of the core group, as /api shows them.
 Condition: One aspect of the observed state of an object, as a yes, a no, or not known.
   lastTransitionTime: When the status of this condition last changed.
   message: Details for people about the last change. It may be empty.
-  observedGeneration: The generation of the object that this condition is about. The condition is out of date when metadata.generation is greater.
+  observedGeneration: The generation of the object that this condition is about. When metadata.generation is greater, the condition may no longer hold.
   reason: One CamelCase word for programs that says why the status is what it is.
   status: True, False or Unknown.
   type: The aspect, in CamelCase, such as Ready. An object has at most one condition of a type.
 DeleteOptions: How to delete an object.
+  apiVersion: The group and version that the options are written in, such as v1.
   dryRun: With All, every check is made but nothing is deleted.
   gracePeriodSeconds: Seconds that the object has to end by itself. 0 deletes at once; absent means the default of the kind.
   ignoreStoreReadErrorWithClusterBreakingPotential: Deletes an object that the server cannot read from its store, without running finalizers and without checking preconditions. It may break the cluster and needs a permission of its own.
+  kind: The type of the options: DeleteOptions.
   orphanDependents: Deprecated, use propagationPolicy. True keeps the dependents of the object, false lets them be deleted.
   preconditions: What must be true of the object, or the deletion is refused with a conflict.
   propagationPolicy: What happens to dependents: Orphan keeps them, Background deletes them after the object, Foreground deletes them before it. The default depends on the kind and its finalizers.
@@ -107,7 +109,7 @@ Status: The answer to a request that has no object to return, above all an error
   details: More about the cause, depending on the reason.
   message: What happened, for people.
   metadata: The fields of lists, mostly empty here.
-  reason: One word for programs, such as NotFound. It refines the HTTP status code but does not replace it.
+  reason: One word for programs, such as NotFound. It is more precise than the HTTP status code.
   status: Success or Failure.
 StatusCause: One cause of a failure, such as one invalid field.
   field: The field that caused it, as a path: spec.containers[0].name.

@@ -45,8 +45,8 @@ VolumeAttachmentSource: The volume. One of the fields is set.
   persistentVolumeName: The name of a PersistentVolume.
 VolumeAttachmentSpec: What is attached to which Node.
   attacher: The driver that must act.
-  nodeName: The Node.
-  source: The volume.
+  nodeName: The Node that the volume is attached to.
+  source: The volume to attach.
 VolumeAttachmentStatus: What became of an attachment. The driver writes it.
   attachError: The last error of attaching.
   attached: Whether the volume is attached.

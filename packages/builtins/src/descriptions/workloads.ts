@@ -91,7 +91,7 @@ StatefulSetSpec: Which Pods and claims a StatefulSet runs, and in which order.
   replicas: How many Pods to run. The default is 1.
   revisionHistoryLimit: How many old revisions are kept for rollbacks. The default is 10.
   selector: The Pods that belong to the StatefulSet. It must match the labels of the template and cannot be changed.
-  serviceName: The headless Service that gives each Pod a DNS name: web-0.NAME.NAMESPACE.svc. It must exist before the StatefulSet and cannot be changed.
+  serviceName: The headless Service that gives each Pod a DNS name: web-0.NAME.NAMESPACE.svc. Create the Service first. It cannot be changed.
   template: The Pods to run. Each gets the name of the StatefulSet with its ordinal. The restart policy must be Always.
   updateStrategy: How existing Pods are replaced when the template changes.
   volumeClaimTemplates: Claims that each Pod gets for itself, named TEMPLATE-POD. A template takes precedence over a volume of the same name in the Pod.
