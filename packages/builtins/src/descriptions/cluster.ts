@@ -61,7 +61,7 @@ FlowSchemaSpec: Which requests a FlowSchema takes, and their level.
   rules: The requests. One rule that matches is enough; without rules none match.
 FlowSchemaStatus: What is known about a FlowSchema.
   conditions: The latest observations of the FlowSchema.
-GroupSubject: A group of users.
+GroupSubject: One group of users, or all groups.
   name: The name of the group. * means all groups.
 LimitResponse: What happens to requests when no seat is free.
   queuing: Settings of the queues. Only for Queue.
@@ -106,6 +106,6 @@ Subject: Who makes a request. The field that kind names is set.
   kind: User, Group or ServiceAccount.
   serviceAccount: The service account, for the kind ServiceAccount.
   user: The user, for the kind User.
-UserSubject: A user.
+UserSubject: One user, or all users.
   name: The name of the user. * means all users.
 `

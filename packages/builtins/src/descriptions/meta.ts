@@ -17,7 +17,7 @@ APIResource: One resource or subresource of a group version, as discovery shows 
   namespaced: Whether the objects live in a namespace.
   shortNames: Shorter names that clients accept, such as po.
   singularName: The singular name, which clients show in messages.
-  storageVersionHash: A hash that changes when the stored version of the resource does. Compare it only for equality.
+  storageVersionHash: A hash that changes when the stored version of the resource does. Only equal or not equal has a meaning.
   verbs: What a client may do: get, list, watch, create, update, patch, delete, deletecollection.
   version: The version of the kind, when it is not the version of the list.
 APIResourceList: The resources of one group version, as discovery shows them.
@@ -72,8 +72,8 @@ ManagedFieldsEntry: The fields that one manager owns, as server-side apply track
   subresource: The subresource that was written to, such as status; empty for the object itself.
   time: When the manager last added, changed or removed a field of this set.
 MicroTime: A time in RFC 3339 with six digits of the second, such as 2026-01-31T12:00:00.000000Z.
-ObjectMeta: What every stored object has: its identity, labels, owners and the marks of its life.
-  annotations: Free texts by name, for tools and people. They cannot be selected by; all together are at most 256 KiB.
+ObjectMeta: What every stored object has: its identity, labels, owners, and when it was created and deleted.
+  annotations: Free texts by name, for tools and people. Selectors cannot use them. All together have at most 256 KiB.
   creationTimestamp: CreationTimestamp is a timestamp set by the server when it creates the object. Clients cannot change it.
   deletionGracePeriodSeconds: Seconds between the request to delete and the end of the object, once deletion began. It can only be made shorter.
   deletionTimestamp: When the object is to be gone. The server sets it on a request to delete; it cannot be taken back. The object stays until its finalizers are removed.
@@ -85,9 +85,9 @@ ObjectMeta: What every stored object has: its identity, labels, owners and the m
   name: The name, unique among objects of the same kind in its namespace. It cannot be changed.
   namespace: The namespace of the object, default when empty; absent for kinds of the whole cluster. It cannot be changed.
   ownerReferences: The objects that this one depends on. When all of them are gone, the garbage collector deletes it. At most one is the controller.
-  resourceVersion: A value that changes with every write. Send it back with an update to be refused when another write came first. Compare it only for equality.
+  resourceVersion: A value that changes with every write. Send it back with an update, and the server refuses the update if another write came first. Do not change it.
   selfLink: Deprecated and always empty.
-  uid: The identity of the object over all time, set by the server. An object that is deleted and created again has another one.
+  uid: An id that no other object ever has, set by the server. An object that is deleted and created again gets another one.
 OwnerReference: Names an object that owns this one, in the same namespace or for the whole cluster.
   apiVersion: The group and version of the owner.
   blockOwnerDeletion: When true, a foreground deletion of the owner waits until this object is gone. Setting it needs permission to update finalizers of the owner.

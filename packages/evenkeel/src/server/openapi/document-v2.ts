@@ -92,10 +92,12 @@ function parametersOf({ action, parameters, body }: OpenApiOperation, context: V
   const query = parameters.map((one) => context.parameters.describe(one))
   if (!body) return query
   const isOptional = action === 'delete' || action === 'deletecollection'
-  const description = isOptional ? 'How to delete.' : action === 'patch' ? 'The changes.' : 'The object.'
+  const description = isOptional ? 'How to delete.' : (bodyTexts.get(action) ?? 'The object to write.')
   const schema = context.components.add(body)
   return [{ name: 'body', in: 'body', description, ...(!isOptional && { required: true }), schema }, ...query]
 }
+
+const bodyTexts: ReadonlyMap<string, string> = new Map([['patch', 'The changes, in the format of the content type.']])
 
 function describeParameter({ name, place, type, description }: OpenApiParameter): JsonObject {
   return { uniqueItems: true, type, description, name, in: place, ...(place === 'path' && { required: true }) }
