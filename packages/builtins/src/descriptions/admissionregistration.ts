@@ -22,7 +22,9 @@ MatchResources: The requests that a policy or binding is for. All parts must mat
   objectSelector: The objects by their labels; the old or the new one must match. Users can avoid it by changing labels. The default is all.
   resourceRules: The requests, by operation and resource. One that matches is enough.
 MutatingAdmissionPolicy: Changes requests by expressions in CEL, without a webhook. It does nothing without a binding.
+  spec: Which requests the policy changes, and how.
 MutatingAdmissionPolicyBinding: Puts a MutatingAdmissionPolicy to use, for some resources and with some parameters.
+  spec: The policy, its parameters and the requests.
 MutatingAdmissionPolicyBindingSpec: What a policy is used for.
   matchResources: The requests, in addition to the conditions of the policy. Absent means all that the policy matches.
   paramRef: The parameters for the policy.
@@ -67,7 +69,10 @@ ServiceReference: A Service in the cluster.
 TypeChecking: The result of checking the types of expressions.
   expressionWarnings: The problems that were found.
 ValidatingAdmissionPolicy: Checks requests by expressions in CEL, without a webhook. It does nothing without a binding.
+  spec: Which requests the policy checks, and how.
+  status: What the server found out about the expressions.
 ValidatingAdmissionPolicyBinding: Puts a ValidatingAdmissionPolicy to use, for some resources and with some parameters.
+  spec: The policy, its parameters, the requests and the actions.
 ValidatingAdmissionPolicyBindingSpec: What a policy is used for, and what a failed check does.
   matchResources: The requests, in addition to the conditions of the policy. Absent means all that the policy matches.
   paramRef: The parameters for the policy.

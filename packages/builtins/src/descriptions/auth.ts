@@ -46,9 +46,12 @@ BoundObjectReference: The object that a token is bound to. The token ends with i
   name: The name of the object.
   uid: The uid of the object.
 SelfSubjectReview: Asks the server who you are. It is answered and not stored.
+  status: The answer: who you are.
 SelfSubjectReviewStatus: The answer of the server.
   userInfo: What the server knows about you.
 TokenRequest: Asks for a token of a service account. It is answered and not stored.
+  spec: The token to issue.
+  status: The issued token, set by the server.
 TokenRequestSpec: Which token is wanted.
   audiences: Who the token is for. A receiver must find itself here or refuse the token.
   boundObjectRef: The object that the token is bound to.
@@ -57,6 +60,8 @@ TokenRequestStatus: The token.
   expirationTimestamp: When the token ends.
   token: The token itself.
 TokenReview: Asks whether a token is valid and whose it is. It is answered and not stored.
+  spec: The token to check.
+  status: The answer, set by the server.
 TokenReviewSpec: The token to check.
   audiences: Who the token should be for. One that matches is enough. The default is the API server.
   token: The token itself.
@@ -80,6 +85,8 @@ LabelSelectorAttributes: Limits a request to objects with certain labels. Only o
   rawSelector: The selector as in the query parameter. Webhooks should ignore it.
   requirements: The conditions of the selector. All must hold.
 LocalSubjectAccessReview: Asks whether a user may do something in one namespace. It is answered and not stored.
+  spec: The user and the request to check. Its namespace must be that of the review.
+  status: The answer, set by the server.
 NonResourceAttributes: A request to a path that is not a resource.
   path: The path, such as /healthz.
   verb: The HTTP method in lower case.
@@ -102,13 +109,19 @@ ResourceRule: Resources that a user may use.
   resources: The resources. * means all in the groups; */NAME a subresource of all.
   verbs: The verbs. * means all.
 SelfSubjectAccessReview: Asks whether you may do something, as kubectl auth can-i does. It is answered and not stored.
+  spec: The request to check.
+  status: The answer, set by the server.
 SelfSubjectAccessReviewSpec: What you want to do. One of the fields is set.
   nonResourceAttributes: A request to a path that is not a resource.
   resourceAttributes: A request to a resource.
 SelfSubjectRulesReview: Asks what you may do in a namespace. The answer may be incomplete; use it to show or hide parts of a user interface, not to decide about access.
+  spec: The namespace to look at.
+  status: The answer, set by the server.
 SelfSubjectRulesReviewSpec: The namespace to look at.
   namespace: The name of the namespace. It is required.
 SubjectAccessReview: Asks whether a user may do something. It is answered and not stored.
+  spec: The user and the request to check.
+  status: The answer, set by the server.
 SubjectAccessReviewSpec: The user and what it wants to do. One of the attributes is set.
   extra: Further facts about the user, by key.
   groups: The groups of the user.
@@ -130,6 +143,8 @@ SubjectRulesReviewStatus: The answer of the server.
 
 export const certificatesV1 = `
 CertificateSigningRequest: Asks a signer for a certificate. It must be approved first. Finished requests are deleted after some time.
+  spec: The request for a certificate. It cannot be changed.
+  status: The decisions about the request, and the certificate.
 CertificateSigningRequestCondition < meta.v1.Condition: A decision about a request.
   lastUpdateTime: When this condition was last written.
   status: True, False or Unknown. Approved, Denied and Failed can only be True.

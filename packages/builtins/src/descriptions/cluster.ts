@@ -3,6 +3,7 @@
  */
 export const coordinationV1 = `
 Lease: A lock with an expiry. Programs elect a leader with it, and kubelets report that their Node is alive.
+  spec: Who holds the lease, and until when.
 LeaseSpec: Who holds a lease, and for how long.
   acquireTime: When the holder got the lease.
   holderIdentity: The name of the holder. Empty means that the lease is free.
@@ -53,6 +54,7 @@ ExemptPriorityLevelConfiguration: Settings of a level whose requests are never h
 FlowDistinguisherMethod: How requests are divided into flows.
   type: ByUser, one flow for each user, or ByNamespace, one flow for each namespace.
 FlowSchema: Sorts requests into flows and gives them a priority level.
+  spec: Which requests it takes, and their priority level.
 FlowSchemaCondition < meta.v1.Condition: One aspect of the state of a FlowSchema, such as Dangling: its level does not exist.
 FlowSchemaSpec: Which requests a FlowSchema takes, and their level.
   distinguisherMethod: How the requests are divided into flows. Absent means one flow.
@@ -79,6 +81,7 @@ PolicyRulesWithSubjects: Requests by who makes them and what they are for. One o
   resourceRules: Requests to resources.
   subjects: The users, groups and service accounts.
 PriorityLevelConfiguration: A level of priority: how many requests run at the same time, and which wait.
+  spec: How many requests of the level run at the same time, and what happens to others.
 PriorityLevelConfigurationCondition < meta.v1.Condition: One aspect of the state of a level.
 PriorityLevelConfigurationReference: Names a level.
   name: The name of the PriorityLevelConfiguration.

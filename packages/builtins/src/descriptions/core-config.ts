@@ -32,6 +32,8 @@ PortStatus: The state of one port of a load balancer.
   port: The port number.
   protocol [SCTP|TCP|UDP]: The transport protocol.
 Service: One stable address and name for a set of Pods.
+  spec: The Pods to reach, and how clients reach the Service.
+  status: The addresses of the load balancer, if there is one.
 ServiceList: A list of Service objects.
   items: List of services, in the order of their namespaces and names.
 ServicePort: A port of a Service.

@@ -204,9 +204,9 @@ SecretKeySelector: One key of a Secret.
 SecurityContext: Security settings of a container. They take precedence over those of the Pod.
   allowPrivilegeEscalation: Whether a process may get more rights than its parent, as with setuid. Always true for privileged containers and with CAP_SYS_ADMIN. Not for windows.
   appArmorProfile: The AppArmor profile. Not for windows.
-  capabilities: Capabilities to add or drop. Not for windows.
+  capabilities: Capabilities to add or drop, beside those that the runtime grants. Not for windows.
   privileged: Runs with nearly all rights of root on the Node. The default is false. Not for windows.
-  procMount [Default|Unmasked]: How /proc is mounted: Default hides some paths, Unmasked shows all and needs hostUsers false. Not for windows.
+  procMount [Default|Unmasked]: How /proc is mounted: Default hides some paths, Unmasked shows all and needs hostUsers false. The default is Default. Not for windows.
   readOnlyRootFilesystem: Makes the root file system read-only. The default is false. Not for windows.
   runAsGroup: The group id of the process. Absent means that of the image or runtime. Not for windows.
   runAsNonRoot: When true, the kubelet does not start the container as user 0.

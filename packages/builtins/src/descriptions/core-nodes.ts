@@ -24,6 +24,7 @@ ContainerImage: An image on a Node.
 DaemonEndpoint: A port of a daemon on a Node.
   Port: The port number.
 LimitRange: Default, smallest and largest amounts of resources for each object of a namespace.
+  spec: The limits for each type of object.
 LimitRangeItem: The limits for one type of object.
   default: The limits that containers get when they have none.
   defaultRequest: The requests that containers get when they have none. Without it the limit is used.
@@ -34,6 +35,8 @@ LimitRangeItem: The limits for one type of object.
 LimitRangeSpec: The limits of a namespace.
   limits: The limits, one entry for each type of object.
 Namespace: A scope for names. Most kinds live in one, and permissions and quotas apply to one.
+  spec: What must happen before the namespace may go.
+  status: Whether the namespace is in use or being deleted.
 NamespaceCondition < meta.v1.Condition: Why a namespace is not gone yet, such as NamespaceContentRemaining.
 NamespaceSpec: What must happen before a namespace may go.
   finalizers: Names of work that must be done first. The built-in one, kubernetes, deletes all objects of the namespace.
@@ -41,6 +44,8 @@ NamespaceStatus: What is known about a namespace.
   conditions: The latest observations of the deletion.
   phase [Active|Terminating]: Active, or Terminating while its objects are deleted. Nothing can be created in it then.
 Node: A machine that runs Pods.
+  spec: How the Node is used: its taints and the addresses for its Pods.
+  status: What the kubelet reports about the machine.
 NodeAddress: An address of a Node.
   address: The address or host name.
   type: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.
@@ -101,6 +106,8 @@ NodeSystemInfo: Ids and versions of a machine and its software.
   swap: The swap memory of the machine.
   systemUUID: The id of the machine from its firmware. machineID is preferred.
 ResourceQuota: Limits what all objects of a namespace may use together.
+  spec: The limits, and which objects they count.
+  status: The limits in force, and what is used.
 ResourceQuotaSpec: The limits and the objects they count.
   hard: The most that may be used, by resource, such as pods, requests.cpu or count/deployments.apps.
   scopeSelector: Conditions on the objects that are counted, beside scopes. All must hold.

@@ -37,6 +37,8 @@ NodeSelectorTerm: Conditions that must all hold. A term without any matches no N
   matchExpressions: Conditions on labels of the Node.
   matchFields: Conditions on fields of the Node. The only one is metadata.name.
 Pod: A group of containers that run together on one Node and share its network address and volumes.
+  spec: The containers to run, and where.
+  status: What the kubelet reports about the Pod. It may lag behind.
 PodAffinity: Rules to run near other Pods.
   preferredDuringSchedulingIgnoredDuringExecution: Preferences. The scheduler adds up the weights of those that a Node meets and takes the Node with the highest sum.
   requiredDuringSchedulingIgnoredDuringExecution: Terms that must all hold when the Pod is scheduled. Later changes of other Pods do not remove it.
@@ -165,6 +167,7 @@ PreferredSchedulingTerm: A preference for some Nodes.
   preference: The Nodes that are preferred.
   weight: How much it counts, from 1 to 100.
 ReplicationController: Keeps a number of equal Pods running. The older form of ReplicaSet; prefer Deployments.
+  spec: The Pods to run, and how many.
 ReplicationControllerCondition < meta.v1.Condition: One aspect of the state of a ReplicationController, such as ReplicaFailure.
 ReplicationControllerSpec: Which Pods a ReplicationController runs and how many.
   minReadySeconds: Seconds that a new Pod must be ready without a crash to count as available. The default is 0.

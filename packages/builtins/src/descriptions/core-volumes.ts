@@ -74,7 +74,7 @@ DownwardAPIVolumeFile: A file with a fact about the Pod. Either fieldRef or reso
 DownwardAPIVolumeSource < DownwardAPIProjection: Facts about the Pod as a folder of files.
   defaultMode: The permission bits of files, in octal or decimal. The default is 0644.
 EmptyDirVolumeSource: An empty folder that lives as long as the Pod on its Node.
-  medium: Where it is kept: empty for the disk of the Node, Memory for a file system in memory, HugePages for huge pages.
+  medium: Where it is kept: empty for the disk of the Node, Memory for a file system in memory, HugePages for huge pages. The default is empty.
   sizeLimit: The most that it may hold. A Pod that exceeds it is evicted. With Memory the smaller of this and the memory limits counts.
 EphemeralVolumeSource: A claim that is made for this Pod and deleted with it.
   volumeClaimTemplate: The claim. Its name is POD-VOLUME. A claim of that name that is not this Pod's stops the Pod from starting.
@@ -135,7 +135,7 @@ KeyToPath: A key that becomes a file.
   mode: The permission bits of the file. The default is that of the volume.
   path: The file, relative to the volume, without "..".
 LocalVolumeSource: A disk, partition or folder of one Node, made in advance.
-  fsType: The file system of a block device. The default is found out, else ext4.
+  fsType: The file system of a block device. Absent means that the kubelet finds it out.
   path: The path on the Node.
 ModifyVolumeStatus: A change of the attributes of a volume that is under way.
   status [InProgress|Infeasible|Pending]: Pending waits for something, such as a missing class; InProgress is being done; Infeasible was refused by the driver.
@@ -145,7 +145,11 @@ NFSVolumeSource: A folder of an NFS server.
   readOnly: Mounts the folder read-only. The default is false.
   server: The host name or address of the server.
 PersistentVolume: A piece of storage of the cluster, independent of any Pod.
+  spec: The storage, its size and how it can be used.
+  status: Whether the volume is free, bound or released.
 PersistentVolumeClaim: A request for storage, which is bound to a PersistentVolume. Pods refer to it.
+  spec: The storage that is asked for.
+  status: The storage that the claim has got.
 PersistentVolumeClaimCondition < meta.v1.Condition: One aspect of the state of a claim, such as Resizing.
   lastProbeTime: When this condition was last checked.
 PersistentVolumeClaimSpec: The storage that a claim asks for. After binding only the size and the volume attributes class can be changed.
@@ -233,7 +237,7 @@ QuobyteVolumeSource: A volume of Quobyte. Deprecated and no longer supported.
   readOnly: Mounts the volume read-only. The default is false.
   registry: Addresses of the registry as HOST:PORT, separated by commas.
   tenant: The tenant that owns the volume.
-  user: The user that the volume is used as. The default is the user of the service.
+  user: The user that the volume is used as. The default is the user of the service account.
   volume: The name of the volume.
 RBDPersistentVolumeSource < RBDVolumeSource: A block device of Ceph. Deprecated and no longer supported.
 RBDVolumeSource: A block device of Ceph. Deprecated and no longer supported.
@@ -266,7 +270,7 @@ SecretVolumeSource < SecretProjection: A Secret as a folder of files. They follo
   secretName: The name of a Secret in the namespace of the Pod.
 ServiceAccountTokenProjection: A token of the service account of the Pod, which the kubelet renews.
   audience: Who the token is for. The default is the API server.
-  expirationSeconds: The lifetime of the token, at least 600 seconds. The default is 3600. It is renewed after 80 percent of it.
+  expirationSeconds: The lifetime of the token, at least 600 seconds. The default is 3600. It is renewed after 80 percent of it, or after 24 hours.
   path: The file, relative to the volume.
 StorageOSPersistentVolumeSource < StorageOSVolumeSource: A volume of StorageOS. Deprecated and no longer supported.
 StorageOSVolumeSource: A volume of StorageOS. Deprecated and no longer supported.

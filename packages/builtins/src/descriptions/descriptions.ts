@@ -77,8 +77,7 @@ export const objectTexts = {
   apiVersion: 'APIVersion defines the group and version that this object is written in, such as apps/v1.',
   kind: 'The type of this object, in the singular and in CamelCase, such as Deployment. It cannot be changed.',
   metadata: "Standard object's metadata: its name, namespace, labels, annotations and owners.",
-  spec: 'The desired state, written by users. Controllers work to make the observed state match it.',
-  status: 'The observed state, written by controllers and never by users. It may lag behind the desired state.',
+  status: 'The observed state, written by controllers. It may lag behind the desired state.',
 } as const
 
 /** The fields of every list. */

@@ -13,6 +13,8 @@ CustomResourceConversion: How objects are converted between versions.
   strategy: None changes only apiVersion; Webhook asks a webhook, which webhook describes.
   webhook: The webhook. Needed for the strategy Webhook.
 CustomResourceDefinition: Defines a kind of your own. Its name is PLURAL.GROUP.
+  spec: The group, names, scope and versions of the kind.
+  status: Which names are accepted, and whether the kind is served.
 CustomResourceDefinitionCondition < meta.v1.Condition: One aspect of the state of a definition: Established, NamesAccepted, NonStructuralSchema, Terminating or KubernetesAPIApprovalPolicyConformant.
 CustomResourceDefinitionNames: The names of a kind.
   categories: Sets that the resource belongs to, such as all, for kubectl get.
@@ -130,6 +132,8 @@ WebhookConversion: A webhook that converts objects between versions.
 
 export const apiregistrationV1 = `
 APIService: Serves one group version, by this server or by another one that it forwards to. Its name is VERSION.GROUP.
+  spec: The group version and the server that serves it.
+  status: Whether the server is available.
 APIServiceCondition < meta.v1.Condition: One aspect of the state of an APIService: Available.
 APIServiceSpec: Which group version is served, and by whom.
   caBundle: Certificates in PEM, in base64, that the certificate of the service is checked with. The default is those of the system.

@@ -9,16 +9,20 @@ HTTPIngressPath: A path of a host and where its requests go.
 HTTPIngressRuleValue: The paths of a host.
   paths: The paths. The longest that matches wins.
 IPAddress: An IP address that is in use. Its name is the address in its canonical form.
+  spec: The object that uses the address.
 IPAddressSpec: What uses an IP address.
   parentRef: The object that uses the address. It cannot be changed.
 IPBlock: A network without some parts.
   cidr: The network, such as 192.168.1.0/24 or 2001:db8::/64.
   except: Parts of the network that are left out. Each must lie within cidr.
 Ingress: Routes HTTP requests from outside to Services, by host and path. It needs an Ingress controller.
+  spec: The routes and certificates.
+  status: The addresses at which the Ingress is reached.
 IngressBackend: Where requests go: either a Service or another object.
   resource: An object of the namespace, such as a bucket. It excludes service.
   service: A Service of the namespace. It excludes resource.
 IngressClass: Names an Ingress controller. With the annotation ingressclass.kubernetes.io/is-default-class it is the default.
+  spec: The controller of the class.
 IngressClassParametersReference: An object with parameters for an Ingress controller.
   apiGroup: The API group of the object. Empty means the core group.
   kind: The kind of the object.
@@ -55,6 +59,7 @@ IngressTLS: A certificate for some hosts.
   hosts: The hosts that the certificate is for. The default is all.
   secretName: The Secret with tls.crt and tls.key. Absent leaves the choice of a certificate to the controller.
 NetworkPolicy: Which traffic Pods may receive and send. It needs a network plugin that enforces it.
+  spec: The Pods that the policy is for, and what it allows.
 NetworkPolicyEgressRule: Traffic that is allowed out. Peer and port must both match.
   ports: The ports. Empty or absent means all.
   to: The receivers. Empty or absent means all.
@@ -83,6 +88,8 @@ ServiceBackendPort: A port of a Service, by name or by number.
   name: The name of the port. It excludes number.
   number: The number of the port. It excludes name.
 ServiceCIDR: A range from which Services get their cluster addresses.
+  spec: The ranges of addresses.
+  status: Whether addresses can be taken from the ranges.
 ServiceCIDRSpec: The ranges.
   cidrs: At most one range each of IPv4 and IPv6. It cannot be changed.
 ServiceCIDRStatus: What is known about the ranges.

@@ -70,6 +70,7 @@ DeviceClaimConfiguration: Settings for the devices of a claim.
   opaque: Settings in the form of a driver.
   requests: The requests that the settings are for, as REQUEST or REQUEST/SUBREQUEST. Empty means all.
 DeviceClass: A class of devices with settings, made by an administrator. Requests name it.
+  spec: The devices of the class and their settings.
 DeviceClassConfiguration: Settings for the devices of a class.
   opaque: Settings in the form of a driver.
 DeviceClassSpec: Which devices a class has, and their settings. Changes do not affect claims that have their devices.
@@ -132,6 +133,8 @@ OpaqueDeviceConfiguration: Settings in the form of a driver.
   driver: The driver that the settings are for.
   parameters: The settings, as the driver defines them; at most 10 KiB.
 ResourceClaim: A request for devices, which Pods refer to.
+  spec: The devices that are asked for. It cannot be changed.
+  status: The devices that the claim has got, and who uses them.
 ResourceClaimConsumerReference: Names an object that uses a claim, mostly a Pod.
   apiGroup: The API group of the object. Empty means the core group.
   name: The name of the object.
@@ -144,6 +147,7 @@ ResourceClaimStatus: What a claim has got, and who uses it.
   devices: What drivers report about the devices.
   reservedFor: Who may use the claim; at most 256. A Pod that is not here is not started.
 ResourceClaimTemplate: A template from which a claim is made for each Pod. It cannot be changed.
+  spec: The claims that are made from it. It cannot be changed.
 ResourceClaimTemplateSpec: The claim that is made for a Pod.
   metadata: Labels and annotations of the claim. Nothing else is allowed.
   spec: What the claim asks for.
@@ -152,6 +156,7 @@ ResourcePool: The pool that a slice is a part of.
   name: The name of the pool, often that of the Node. It cannot be changed.
   resourceSliceCount: How many slices the pool has at this generation. With fewer, the pool is incomplete.
 ResourceSlice: Devices that a driver offers. All slices of a pool together are its devices. Drivers write it.
+  spec: The devices and the Nodes that can reach them.
 ResourceSliceSpec: Devices of a pool and the Nodes that can reach them.
   allNodes: All Nodes can reach the devices. Exactly one of allNodes, nodeName, nodeSelector and perDeviceNodeSelection is set.
   devices: The devices; at most 128, or 64 when one has taints or takes counters. It excludes sharedCounters.

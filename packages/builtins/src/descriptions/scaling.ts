@@ -7,6 +7,7 @@ CrossVersionObjectReference: Names an object in the same namespace.
   kind: The kind of the object.
   name: The name of the object.
 HorizontalPodAutoscaler: Changes the number of Pods of a workload by its use of CPU. autoscaling/v2 can use other metrics too.
+  spec: What is scaled, and within which limits.
 HorizontalPodAutoscalerSpec: What is scaled, between which limits, and for which use of CPU.
   maxReplicas: The most Pods that the autoscaler may ask for. It cannot be less than minReplicas.
   minReplicas: The fewest Pods that the autoscaler may ask for. The default is 1; 0 needs the alpha feature HPAScaleToZero and a metric of an object or of an external source.
@@ -19,6 +20,8 @@ HorizontalPodAutoscalerStatus: What an autoscaler has seen and done.
   lastScaleTime: When the autoscaler last changed the number of Pods.
   observedGeneration: The generation of the autoscaler that this status is about.
 Scale: How many Pods a workload runs, in the same form for every kind of workload.
+  spec: The desired number of Pods.
+  status: The observed number of Pods.
 ScaleSpec: The desired number of Pods.
   replicas: How many Pods to run.
 ScaleStatus: The observed number of Pods.
@@ -55,6 +58,7 @@ HPAScalingRules: How fast the autoscaler may act in one direction.
   stabilizationWindowSeconds: How many seconds of past recommendations are looked at, to take the safest one; 0 to 3600. The default is 0 up and 300 down.
   tolerance: How far a metric may be from its target without a change, as a ratio such as 0.05. The default is that of the cluster, usually 0.1.
 HorizontalPodAutoscaler: Changes the number of Pods of a workload by metrics.
+  spec: What is scaled, and within which limits.
 HorizontalPodAutoscalerBehavior: How fast the autoscaler may scale up and down.
   scaleDown: The rules for removing Pods. By default it may go down to minReplicas at once, after looking at the last 300 seconds.
   scaleUp: The rules for adding Pods. By default 4 Pods or 100 percent every 15 seconds, whichever is more, without a window.
@@ -124,6 +128,8 @@ export const policyV1 = `
 Eviction: Asks to end a Pod gently. The server refuses it with 429 while a PodDisruptionBudget does not allow it.
   deleteOptions: How to delete the Pod.
 PodDisruptionBudget: Limits how many Pods of an application may be evicted at the same time.
+  spec: The Pods that are protected, and how many must stay.
+  status: How many evictions are allowed now.
 PodDisruptionBudgetSpec: Which Pods are protected and how many must stay.
   maxUnavailable: How many of the Pods may be missing after an eviction, as a number or a percentage. 0 forbids every eviction. It excludes minAvailable.
   minAvailable: How many of the Pods must still be available after an eviction, as a number or a percentage. 100% forbids every eviction. It excludes maxUnavailable.

@@ -3,6 +3,7 @@
  */
 export const storageV1 = `
 CSIDriver: A CSI driver that is installed in the cluster, and how it wants to be used. Its name is that of the driver.
+  spec: How the driver wants to be used.
 CSIDriverSpec: How a CSI driver wants to be used.
   attachRequired: Whether volumes must be attached to a Node before they are mounted. The default is true. It cannot be changed.
   fsGroupPolicy: Whether fsGroup of Pods changes the owner of files: ReadWriteOnceWithFSType for volumes with a file system and the access mode ReadWriteOnce, File for all, None for no volume. The default is ReadWriteOnceWithFSType.
@@ -16,6 +17,7 @@ CSIDriverSpec: How a CSI driver wants to be used.
   tokenRequests: Tokens of the service account of the Pod that the driver needs. Each has another audience.
   volumeLifecycleModes: Persistent for volumes with a claim, Ephemeral for volumes in the spec of a Pod. The default is Persistent. It cannot be changed.
 CSINode: The CSI drivers on one Node. Its name is that of the Node. The kubelet writes it.
+  spec: The drivers on the Node.
 CSINodeDriver: A CSI driver on a Node.
   allocatable: How many volumes of the driver the Node can have.
   name: The name of the driver.
@@ -40,6 +42,8 @@ TokenRequest: A token that a CSI driver needs.
   audience: Who the token is for. The default is the API server.
   expirationSeconds: The lifetime of the token. The default is that of TokenRequest.
 VolumeAttachment: Attaches a volume to a Node. The attach-detach controller creates it, and the driver acts on it.
+  spec: The volume and the Node. It cannot be changed.
+  status: Whether the volume is attached, written by the driver.
 VolumeAttachmentSource: The volume. One of the fields is set.
   inlineVolumeSpec: A volume from the spec of a Pod that is served by CSI, written as a PersistentVolume.
   persistentVolumeName: The name of a PersistentVolume.

@@ -6,6 +6,7 @@ ControllerRevision: A snapshot of the state of a controller at one revision. Sta
   data: The state, in the form that the controller needs for a rollback.
   revision: The number of the revision; a higher one is newer.
 DaemonSet: Runs one copy of a Pod on every Node that fits, also on Nodes that are added later.
+  spec: The Pod to run on each Node, and how it is updated.
 DaemonSetCondition < meta.v1.Condition: One aspect of the state of a DaemonSet.
 DaemonSetSpec: Which Pod a DaemonSet runs on each Node and how it is updated.
   minReadySeconds: Seconds that a new Pod must be ready without a crash to count as available. The default is 0.
@@ -28,6 +29,7 @@ DaemonSetUpdateStrategy: How a DaemonSet replaces Pods after a change of its tem
   rollingUpdate: Limits of the rolling update; only for the type RollingUpdate.
   type [OnDelete|RollingUpdate]: RollingUpdate replaces Pods step by step; OnDelete replaces a Pod when you delete it. The default is RollingUpdate.
 Deployment: Runs several copies of a Pod and replaces them step by step when the template changes.
+  spec: The Pods to run, how many, and how they are replaced.
 DeploymentCondition < meta.v1.Condition: One aspect of the state of a Deployment: Available, Progressing or ReplicaFailure.
   lastUpdateTime: When this condition was last written.
 DeploymentSpec: Which Pods a Deployment runs, how many, and how they are replaced.
@@ -53,6 +55,7 @@ DeploymentStrategy: How a Deployment replaces old Pods by new ones.
   rollingUpdate: Limits of the rolling update; only for the type RollingUpdate.
   type [Recreate|RollingUpdate]: Recreate ends all old Pods before the first new one starts; RollingUpdate replaces them step by step. The default is RollingUpdate.
 ReplicaSet: Keeps a number of equal Pods running. Usually a Deployment creates and changes it for you.
+  spec: The Pods to run, and how many.
 ReplicaSetCondition < meta.v1.Condition: One aspect of the state of a ReplicaSet, such as ReplicaFailure.
 ReplicaSetSpec: Which Pods a ReplicaSet runs and how many.
   minReadySeconds: Seconds that a new Pod must be ready without a crash to count as available. The default is 0.
@@ -77,6 +80,7 @@ RollingUpdateStatefulSetStrategy: How a rolling update of a StatefulSet proceeds
   maxUnavailable: How many Pods may be unavailable during the update, as a number or a percentage rounded up; not 0. The default is 1.
   partition: Only Pods with this ordinal or a higher one are updated. The default is 0: all of them.
 StatefulSet: Runs Pods with stable names, stable network identities and storage of their own: web-0, web-1 and so on.
+  spec: The Pods and claims to run, and in which order.
 StatefulSetCondition < meta.v1.Condition: One aspect of the state of a StatefulSet.
 StatefulSetOrdinals: How the Pods of a StatefulSet are numbered.
   start: The ordinal of the first Pod. The default is 0.
@@ -113,6 +117,7 @@ StatefulSetUpdateStrategy: How a StatefulSet replaces Pods after a change of its
 
 export const batchV1 = `
 CronJob: Creates Jobs on a schedule.
+  spec: The schedule and the Job to create.
 CronJobSpec: When a CronJob creates Jobs, and which.
   concurrencyPolicy [Allow|Forbid|Replace]: What happens when the last Job still runs: Allow starts another, Forbid skips this time, Replace ends the old one first. The default is Allow.
   failedJobsHistoryLimit: How many failed Jobs are kept. The default is 1.
@@ -127,6 +132,7 @@ CronJobStatus: What a CronJob has done.
   lastScheduleTime: When a Job was last created on schedule.
   lastSuccessfulTime: When a Job last finished with success.
 Job: Runs Pods until a number of them have finished with success.
+  spec: The Pods to run, and when the Job is done.
 JobCondition < meta.v1.Condition: One aspect of the state of a Job: Complete, Failed, Suspended, FailureTarget or SuccessCriteriaMet.
   lastProbeTime: When this condition was last checked.
 JobSpec: Which Pods a Job runs, how many, and when it has failed or succeeded.
