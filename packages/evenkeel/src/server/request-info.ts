@@ -70,7 +70,7 @@ function customTarget(
   const subresource = wanted === '' ? undefined : resource.subresources.find((one) => one.name === wanted)
   if (wanted !== '' && subresource === undefined) throw notFound({ ...subject, name })
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
-  const isNamedCreate = verb === 'create' && name !== ''
+  const isNamedCreate = verb === 'create' && name !== '' && subresource === undefined
   if (!verbs.includes(verb as Verb) || isNamedCreate) throw methodNotAllowed(subject, verb)
   if (name === '' && !onCollection.has(verb)) throw badRequest('name must be provided')
   return { resource, name, ...(subresource && { subresource }) }
