@@ -58,7 +58,7 @@ ParamRef: The objects that are parameters of a policy. With several, each is use
 RuleWithOperations: Operations on resources. All parts must match.
   apiGroups: The API groups. An empty text is the core group, * all groups. Required.
   apiVersions: The API versions. * means all. Required.
-  operations [*|CONNECT|CREATE|DELETE|UPDATE]: The operations. * means all. Required.
+  operations [*|CONNECT|CREATE|DELETE|UPDATE]: The operations: CREATE, UPDATE, DELETE, CONNECT or * for all. Required.
   resources: The resources: pods, pods/log, pods/*, */scale, * for all without subresources, */* for all. Required.
   scope [*|Cluster|Namespaced]: Resources of the whole cluster, of namespaces, or both. Subresources follow their parent. The default is *.
 ServiceReference: A Service in the cluster.

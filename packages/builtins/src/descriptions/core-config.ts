@@ -52,7 +52,7 @@ ServiceSpec: Which Pods a Service reaches and how clients reach the Service.
   externalTrafficPolicy [Cluster|Local]: For traffic from outside: Cluster uses all Pods, Local only those on the Node that received it and keeps the address of the client. The default is Cluster.
   healthCheckNodePort: The port at which load balancers ask a Node whether it has Pods. Only for LoadBalancer with externalTrafficPolicy Local. The server picks one when absent.
   internalTrafficPolicy [Cluster|Local]: For traffic from inside: Cluster uses all Pods, Local only those on the same Node. The default is Cluster.
-  ipFamilies [|IPv4|IPv6]: The IP families, in the order of clusterIPs. The default depends on ipFamilyPolicy and the cluster.
+  ipFamilies [|IPv4|IPv6]: The IP families IPv4 and IPv6, in the order of clusterIPs. The default depends on ipFamilyPolicy and the cluster.
   ipFamilyPolicy [PreferDualStack|RequireDualStack|SingleStack]: SingleStack has one family, PreferDualStack two where the cluster has them, RequireDualStack fails otherwise. The default is SingleStack.
   loadBalancerClass: The implementation that serves a Service of type LoadBalancer. Absent means that of the cloud. It cannot be changed.
   loadBalancerIP: Deprecated. The address that the load balancer should have, where the cloud supports it.

@@ -111,7 +111,7 @@ ResourceQuota: Limits what all objects of a namespace may use together.
 ResourceQuotaSpec: The limits and the objects they count.
   hard: The most that may be used, by resource, such as pods, requests.cpu or count/deployments.apps.
   scopeSelector: Conditions on the objects that are counted, beside scopes. All must hold.
-  scopes [BestEffort|CrossNamespacePodAffinity|NotBestEffort|NotTerminating|PriorityClass|Terminating|VolumeAttributesClass]: Properties that objects must have to be counted. Absent means that all are.
+  scopes [BestEffort|CrossNamespacePodAffinity|NotBestEffort|NotTerminating|PriorityClass|Terminating|VolumeAttributesClass]: Properties that objects must have to be counted: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass, CrossNamespacePodAffinity or VolumeAttributesClass. Absent means that all are.
 ResourceQuotaStatus: The limits and what is used.
   hard: The limits in force.
   used: What is used now.

@@ -153,7 +153,7 @@ PersistentVolumeClaim: A request for storage, which is bound to a PersistentVolu
 PersistentVolumeClaimCondition < meta.v1.Condition: One aspect of the state of a claim, such as Resizing.
   lastProbeTime: When this condition was last checked.
 PersistentVolumeClaimSpec: The storage that a claim asks for. After binding only the size and the volume attributes class can be changed.
-  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume will be used. The volume must allow all of them.
+  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume will be used: ReadWriteOnce and ReadWriteOncePod by one Node or one Pod, ReadOnlyMany and ReadWriteMany by many Nodes. The volume must allow all of them.
   dataSource: Where the first contents come from: a VolumeSnapshot or another claim in the same namespace. Kept equal to dataSourceRef where both can be used.
   dataSourceRef: Where the first contents come from: an object of any kind that a populator supports. With a namespace it may be in another one, if a ReferenceGrant there allows it.
   resources: The size to ask for. It can be raised later if the storage class allows it.
@@ -163,8 +163,8 @@ PersistentVolumeClaimSpec: The storage that a claim asks for. After binding only
   volumeMode [Block|Filesystem]: Filesystem or raw block device. The default is Filesystem.
   volumeName: The volume that the claim is bound to.
 PersistentVolumeClaimStatus: What a claim has got.
-  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume can be used.
-  allocatedResourceStatuses [ControllerResizeInProgress|ControllerResizeInfeasible|NodeResizeInProgress|NodeResizeInfeasible|NodeResizePending]: How far the resizing of each resource is. Absent when none is under way.
+  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume can be used: ReadWriteOnce, ReadWriteOncePod, ReadOnlyMany or ReadWriteMany.
+  allocatedResourceStatuses [ControllerResizeInProgress|ControllerResizeInfeasible|NodeResizeInProgress|NodeResizeInfeasible|NodeResizePending]: How far the resizing of each resource is, such as ControllerResizeInProgress or NodeResizePending. Absent when none is under way.
   allocatedResources: The size that is set aside, with an expansion that is under way. Quota counts the larger of this and the request.
   capacity: The size that the volume has.
   conditions: The latest observations of the claim.
@@ -178,7 +178,7 @@ PersistentVolumeClaimVolumeSource: A claim as a volume.
   claimName: The name of a claim in the namespace of the Pod.
   readOnly: Mounts the volume read-only. The default is false.
 PersistentVolumeSpec: What a volume is and who may use it. One type of storage is set; it cannot be changed.
-  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume can be used: by one Node or many, by one Pod, for reading or writing.
+  accessModes [ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod]: How the volume can be used: ReadWriteOnce and ReadWriteOncePod by one Node or one Pod, ReadOnlyMany and ReadWriteMany by many Nodes.
   awsElasticBlockStore: A disk of Amazon Elastic Block Store. Deprecated.
   azureDisk: A disk of Azure. Deprecated.
   azureFile: A file share of Azure. Deprecated.

@@ -78,7 +78,7 @@ NetworkPolicySpec: Which Pods a policy is for, and what it allows. Policies add 
   egress: What the Pods may send. Empty allows nothing, if policyTypes has Egress.
   ingress: What the Pods may receive. Empty allows nothing, if policyTypes has Ingress.
   podSelector: The Pods that the policy is for. Empty means all Pods of the namespace.
-  policyTypes [Egress|Ingress]: Which directions the policy restricts. The default is Ingress, and Egress as well if there are egress rules.
+  policyTypes [Egress|Ingress]: Which directions the policy restricts: Ingress, Egress or both. The default is Ingress, and Egress as well if there are egress rules.
 ParentReference: Names an object.
   group: The API group of the object. Empty means the core group.
   name: The name of the object.
