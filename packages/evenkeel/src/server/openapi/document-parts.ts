@@ -2,6 +2,7 @@
  * Parts that both versions of OpenAPI documents share: title, tags, media types, status codes.
  */
 import type { GroupVersion } from '#api'
+import type { ServedVersion } from '../discovery/groups.ts'
 import { operationPrefix, type OpenApiOperation } from './operations.ts'
 import type { OpenApiAction } from './parameters.ts'
 
@@ -22,6 +23,11 @@ export function tagOf({ group, version }: { group: string; version?: string }): 
   const words = operationPrefix(group, '')
   const name = `${words.charAt(0).toLowerCase()}${words.slice(1)}`
   return version === undefined ? name : `${name}_${version}`
+}
+
+/** A group version has either built-in or custom resources. */
+export function isCustom({ resources }: Pick<ServedVersion, 'resources'>): boolean {
+  return resources.some(({ custom }) => custom)
 }
 
 /** The path of the resources of a group version. */

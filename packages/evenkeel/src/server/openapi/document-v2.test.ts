@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '#api'
-import { builtinCatalog } from '../discovery/resource.fixture.ts'
+import { builtinCatalog, customResource } from '../discovery/resource.fixture.ts'
 import { OpenApi } from './openapi.ts'
 
 const openApi = new OpenApi(builtinCatalog())
@@ -70,4 +70,18 @@ test('the texts that the tests of kubectl look for are there, in JSON and in pro
     expect(bytes.includes(text), text).toBe(true)
     expect(protobuf.includes(text), text).toBe(true)
   }
+})
+
+test('discovery is described too, and the list of custom resources is not', () => {
+  expect(document.paths['/apis/apps/v1/']?.['get']).toMatchObject({
+    operationId: 'getAppsV1APIResources',
+    produces: ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
+    responses: { 200: { schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList' } } },
+  })
+  expect(document.paths['/version/']?.['get']).toMatchObject({ operationId: 'getCodeVersion' })
+  const custom = customResource({ group: 'example.com', version: 'v1', kind: 'Thing', plural: 'things' })
+  const { paths } = JSON.parse(
+    Buffer.from(new OpenApi([custom]).document('/openapi/v2')?.bytes ?? []).toString(),
+  ) as JsonObject
+  expect(Object.keys(paths as JsonObject).filter((path) => path.endsWith('/'))).not.toContain('/apis/example.com/v1/')
 })

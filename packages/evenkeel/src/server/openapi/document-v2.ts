@@ -1,5 +1,5 @@
 /**
- * The OpenAPI v2 document of all resources. Older tools need it, and so do parsers of managed fields, which read the
+ * The OpenAPI v2 document of all resources and of discovery. Older tools need it, and so do parsers of managed fields, which read the
  * schemas of all kinds from it.
  *
  * Parameters are written once and referred to, because hundreds of operations take the same ones. Two are repeated:
@@ -7,21 +7,36 @@
  */
 import type { JsonObject } from '#api'
 import type { ServedVersion } from '../discovery/groups.ts'
-import { answerCodes, bearerToken, bodyTypes, info, responseTypes, tagOf, unauthorized } from './document-parts.ts'
+import {
+  answerCodes,
+  bearerToken,
+  bodyTypes,
+  info,
+  isCustom,
+  responseTypes,
+  tagOf,
+  unauthorized,
+} from './document-parts.ts'
+import { resourcesOperation, type NonResourceOperation } from './non-resource-operations.ts'
 import { pathsOf, type OpenApiOperation, type OpenApiPath } from './operations.ts'
 import type { OpenApiParameter } from './parameters.ts'
 import { builtinType, Components } from './schemas.ts'
 
-export function documentV2(versions: readonly ServedVersion[]): JsonObject {
+export function documentV2(
+  versions: readonly ServedVersion[],
+  { others }: { readonly others: Iterable<NonResourceOperation> },
+): JsonObject {
   const components = new Components('v2')
   const parameters = new SharedParameters()
-  const paths = Object.fromEntries(
-    versions.flatMap((served) =>
+  const discovery = versions.filter((served) => !isCustom(served)).map(resourcesOperation)
+  const paths = Object.fromEntries([
+    ...[...others, ...discovery].map((one) => [one.path, { get: describeGet(one, components) }] as const),
+    ...versions.flatMap((served) =>
       served.resources
         .flatMap(pathsOf)
         .map((item) => [item.path, describePath(item, { served, components, parameters })] as const),
     ),
-  )
+  ])
   components.add(builtinType('meta.v1.WatchEvent'))
   return {
     swagger: '2.0',
@@ -85,6 +100,27 @@ function describeOperation(operation: OpenApiOperation, context: V2DocumentConte
     responses: responsesOf(operation, context.components),
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { ...kind },
+  }
+}
+
+function describeGet(
+  { tag, id, description, types, answer }: NonResourceOperation,
+  components: Components,
+): JsonObject {
+  return {
+    description,
+    ...(answer !== undefined && { consumes: types }),
+    produces: types,
+    schemes: ['https'],
+    tags: [tag],
+    operationId: id,
+    responses: {
+      200: {
+        description: 'OK',
+        schema: answer === undefined ? { type: 'string' } : components.add(builtinType(answer)),
+      },
+      ...unauthorized,
+    },
   }
 }
 

@@ -9,8 +9,10 @@ import type { Resource } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
 import { documentV2 } from './document-v2.ts'
-import { describeNonResource, documentV3, nonResourceDocuments } from './document-v3.ts'
+import { isCustom } from './document-parts.ts'
+import { describeNonResource, documentV3 } from './document-v3.ts'
 import { encodeDocumentV2 } from './gnostic.ts'
+import { nonResourceOperations } from './non-resource-operations.ts'
 
 interface OpenApiOptions {
   /** The one to be replaced. @default none */
@@ -27,14 +29,14 @@ const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+p
 
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>
-  readonly #plain: ReturnType<typeof nonResourceDocuments>
+  readonly #plain: ReturnType<typeof nonResourceOperations>
   readonly #documents = new Map<string, ServedDocument>()
 
   constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
     const groups = groupResources(resources)
     const versions = groups.flatMap((group) => group.versions)
-    const builtin = groups.filter(({ versions }) => versions.some((served) => served.resources.some(isBuiltin)))
-    this.#plain = nonResourceDocuments(builtin.map(({ name }) => name).filter((name) => name !== ''))
+    const builtin = groups.filter((group) => !group.versions.every(isCustom))
+    this.#plain = nonResourceOperations(builtin.map(({ name }) => name).filter((name) => name !== ''))
     this.#versions = new Map(versions.map((served) => [pathOf(served), served]))
     for (const [path, served] of this.#versions) {
       const kept = previous?.reusable(path, served)
@@ -75,7 +77,10 @@ export class OpenApi {
 
   #swagger(): ServedDocument {
     return this.#keep('swagger', () =>
-      makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'),
+      makeDocument(
+        JSON.stringify(documentV2([...this.#versions.values()], { others: this.#plain.values() })),
+        'application/json',
+      ),
     )
   }
 
@@ -93,10 +98,6 @@ export class OpenApi {
     this.#documents.set(key, document)
     return document
   }
-}
-
-function isBuiltin({ custom }: Resource): boolean {
-  return !custom
 }
 
 /** Keys of the index are paths, so they cannot collide with the names of other documents. */
