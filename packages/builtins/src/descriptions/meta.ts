@@ -4,7 +4,7 @@
 export const metaV1 = `
 APIGroup: An API group with its versions, as discovery shows it.
   name: The name of the group, such as apps.
-  preferredVersion: The version that the server recommends and that clients use unless told otherwise.
+  preferredVersion: The version that the server recommends and that clients use by default.
   serverAddressByClientCIDRs: Addresses of the server by the network of the client, for clients that can reach it in several ways.
   versions: The versions of the group that the server serves.
 APIGroupList: The API groups of a server, without the core group.
