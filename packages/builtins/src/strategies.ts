@@ -6,6 +6,7 @@
  */
 import { mutatingPolicyStrategy, validatingPolicyStrategy } from './admission/policies.ts'
 import { mutatingBindingStrategy, validatingBindingStrategy } from './admission/policy-bindings.ts'
+import { warningOfReservedNames } from './admission/reserved-names.ts'
 import { mutatingWebhookStrategy, validatingWebhookStrategy } from './admission/webhooks.ts'
 import { cronJobStrategy } from './apps/cron-job.ts'
 import { daemonSetStrategy } from './apps/daemon-set.ts'
@@ -63,12 +64,12 @@ const hooks: Readonly<Record<string, Readonly<Record<string, StrategyHooks>>>> =
     Service: serviceStrategy,
   },
   'admissionregistration.k8s.io': {
-    MutatingAdmissionPolicy: mutatingPolicyStrategy,
-    MutatingAdmissionPolicyBinding: mutatingBindingStrategy,
-    MutatingWebhookConfiguration: mutatingWebhookStrategy,
-    ValidatingAdmissionPolicy: validatingPolicyStrategy,
-    ValidatingAdmissionPolicyBinding: validatingBindingStrategy,
-    ValidatingWebhookConfiguration: validatingWebhookStrategy,
+    MutatingAdmissionPolicy: warningOfReservedNames(mutatingPolicyStrategy),
+    MutatingAdmissionPolicyBinding: warningOfReservedNames(mutatingBindingStrategy),
+    MutatingWebhookConfiguration: warningOfReservedNames(mutatingWebhookStrategy),
+    ValidatingAdmissionPolicy: warningOfReservedNames(validatingPolicyStrategy),
+    ValidatingAdmissionPolicyBinding: warningOfReservedNames(validatingBindingStrategy),
+    ValidatingWebhookConfiguration: warningOfReservedNames(validatingWebhookStrategy),
   },
   'apiextensions.k8s.io': {
     CustomResourceDefinition: { ...customResourceDefinitionStrategy, ...definitionDeletionStrategy },

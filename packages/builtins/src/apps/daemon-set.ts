@@ -47,6 +47,8 @@ export const daemonSetStrategy: StrategyHooks = {
       setDefault(rolling, 'maxSurge', 0)
     }
     setDefault(spec, 'revisionHistoryLimit', 10)
+    // In kube-apiserver the count is a field that becomes an annotation: the writer of an object without it owns it.
+    setDefaultText(ensureDraft(object.metadata, 'annotations'), countAnnotation, '0')
   },
   prepareForCreate(object) {
     setCount(object, Math.max(1, countOf(textMapIn(object.metadata, 'annotations'))))

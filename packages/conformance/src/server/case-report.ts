@@ -28,6 +28,12 @@ Stricter on purpose, because one process serves everybody on one event loop (see
 - \`managedFields\` of a client with more than 1,000 entries are ignored, as damaged ones are.
 - Bodies must arrive at 4 KiB a second after the first ten seconds; chunks of one byte and tiny HTTP/2 frames are refused.
 
+Stricter for another reason: a POST to the path of a custom object is a 405. kube-apiserver takes it as a creation of the object in
+the body, after it has authorized the name in the path.
+
+Different words: the descriptions in OpenAPI v2 and v3, which \`kubectl explain\` prints, are our own. They are at the same places as
+those of kube-apiserver, with the same lists of allowed values. \`shardSelector\` (alpha) is not listed, because it is not supported.
+
 More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server.
 `
 

@@ -57,6 +57,7 @@ export {
   gone,
   internalError,
   namespaceTerminating,
+  methodNotAllowed,
   notAcceptable,
   notFound,
   requestEntityTooLarge,

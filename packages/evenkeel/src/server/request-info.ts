@@ -5,7 +5,7 @@
  * resource exists is revealed only to users who are authorized: {@link resolveResource} runs after the authorization
  * stage.
  */
-import { ApiError, badRequest, parseDuration } from '#api'
+import { ApiError, badRequest, methodNotAllowed, notFound, parseDuration } from '#api'
 import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
 import { parseResourcePath, Query, type ResourcePath, type WireRequest } from '#wire'
 import { asksForWatch } from './handlers/list-options.ts'
@@ -48,11 +48,32 @@ export function resolveResource(place: ResourcePath, verb: string, registry: Reg
   }
   if (place.name === '.' || place.name === '..')
     throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
-  const subresource = subresourceOf(resource, place)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
+  if (resource.custom) return { ...customTarget(resource, place, verb), namespace }
+  const subresource = subresourceOf(resource, place)
   if (!allowedHere(resource, { subresource, verb, collection: place.name === '' }))
     throw hasRoute(resource, place) ? notAllowed() : unknownPath()
   return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
+}
+
+/**
+ * The resource of a request to a custom resource, with the errors of its own handler upstream. Parts of the path after a
+ * subresource are ignored, as upstream. Not so a POST to the path of an object, which upstream takes as a creation:
+ * authorization would see the name in the path, and storage the one in the body.
+ */
+function customTarget(
+  resource: Resource,
+  { name, subresource: wanted }: ResourcePath,
+  verb: string,
+): Omit<ResourceRef, 'namespace'> {
+  const subject = { group: resource.group, kind: resource.plural }
+  const subresource = wanted === '' ? undefined : resource.subresources.find((one) => one.name === wanted)
+  if (wanted !== '' && subresource === undefined) throw notFound({ ...subject, name })
+  const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  const isNamedCreate = verb === 'create' && name !== '' && subresource === undefined
+  if (!verbs.includes(verb as Verb) || isNamedCreate) throw methodNotAllowed(subject, verb)
+  if (name === '' && !onCollection.has(verb)) throw badRequest('name must be provided')
+  return { resource, name, ...(subresource && { subresource }) }
 }
 
 /** The error for unknown paths, with upstream's text and empty details. */

@@ -183,11 +183,11 @@ function transformObject(
   return table
 }
 
-// When the format itself is the error, the response is JSON.
+// When no format of the client is known, or only in a shape that is not, the response is JSON.
 function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
-  if (code === 406) return { format: 'json' }
+  const accepts = (): boolean => code !== 406
   try {
-    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true }).format }
+    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts }).format }
   } catch {
     return { format: 'json' }
   }

@@ -39,6 +39,15 @@ function definition(plural: string, spec: object): object {
   }
 }
 
+test('a POST to the path of a custom object creates nothing: authorization saw another name', async () => {
+  const path = '/apis/evil.dev/v1/namespaces/default/namesakes'
+  await tested.ask('POST', definitions, { body: definition('namesakes', { type: 'object' }) })
+  const body = { apiVersion: 'evil.dev/v1', kind: 'Namesake', metadata: { name: 'other' } }
+  const { status, json } = await tested.ask('POST', `${path}/allowed`, { body })
+  expect([status, json['message']]).toEqual([405, 'create is not supported on resources of kind "namesakes.evil.dev"'])
+  expect((await tested.ask('GET', `${path}/other`)).status).toBe(404)
+})
+
 describe('row 10: nothing is proxied', () => {
   const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
 

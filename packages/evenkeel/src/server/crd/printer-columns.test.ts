@@ -48,7 +48,13 @@ test('columnsFromPrinter puts the name first and takes over what a column says',
   ])
   expect(columns.definitions.slice(1)).toEqual([
     { name: 'Sides', type: 'integer', format: 'int32', description: 'How many.', priority: 1 },
-    { name: 'Color', type: 'string', format: '', description: 'The value at .spec.color.', priority: 0 },
+    {
+      name: 'Color',
+      type: 'string',
+      format: '',
+      description: 'Custom resource definition column (in JSONPath format): .spec.color',
+      priority: 0,
+    },
   ])
   expect(columns.cells(shape, nowMs)).toEqual(['round', 4, 'red'])
 })

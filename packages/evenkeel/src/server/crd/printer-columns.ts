@@ -35,7 +35,7 @@ function toColumn(printer: PrinterColumn): Column {
       name: title,
       type,
       format,
-      description: description || `The value at ${printer.jsonPath}.`,
+      description: description || `Custom resource definition column (in JSONPath format): ${printer.jsonPath}`,
       priority,
     },
     cell(object, nowMs) {

@@ -10,6 +10,7 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
+  compareText,
   fieldError,
   FieldPath,
   invalid,
@@ -79,6 +80,7 @@ export class PatchHandler {
           bytes,
           duplicates,
           mistakes,
+          strategic: type === strategicPatchType ? value : undefined,
           resource,
           fieldValidation,
           warnings: context.warnings,
@@ -139,6 +141,8 @@ export function readStrictPatch(bytes: Uint8Array, type: string): StrictPatch {
 interface PatchedShape extends ShapeOptions, Omit<StrictPatch, 'value'> {
   /** The patch as sent, for error texts. */
   readonly bytes: Uint8Array
+  /** A strategic merge patch: upstream converts its result with another decoder, whose errors are others. */
+  readonly strategic?: JsonValue | undefined
   readonly resource: Resource
 }
 
@@ -149,17 +153,46 @@ interface PatchedShape extends ShapeOptions, Omit<StrictPatch, 'value'> {
  */
 export function shapePatched(
   value: JsonValue,
-  { bytes, duplicates, mistakes, resource, ...options }: PatchedShape,
+  { bytes, strategic, duplicates, mistakes, resource, ...options }: PatchedShape,
 ): ObjectDraft {
   try {
     return shapeObject({ value, duplicates, mistakes }, resource, options)
   } catch (error) {
     if (!isBadRequest(error)) throw error
-    const text = Buffer.from(bytes).toString()
+    const reason = error.message.replace(/^.* cannot be handled as a \w+: /, '')
     throw invalid({ kind: '', name: '' }, [
-      fieldError.invalid(FieldPath.of('patch'), text, error.message.replace(/^.* cannot be handled as a \w+: /, '')),
+      strategic === undefined
+        ? fieldError.invalid(FieldPath.of('patch'), Buffer.from(bytes).toString(), reason)
+        : fieldError.invalid(FieldPath.of('patch'), goText(strategic), restoreReason(reason)),
     ])
   }
+}
+
+const unmarshalReason = /^json: cannot unmarshal (\w+)(?: \S+)? into .* of type (\S+)$/
+const goKinds: ReadonlyMap<string, string> = new Map([
+  ['array', 'slice'],
+  ['object', 'map'],
+  ['number', 'int64'],
+])
+const ownDecoders: ReadonlySet<string> = new Set(['intstr.IntOrString', 'resource.Quantity', 'v1.Time', 'v1.MicroTime'])
+
+/** The sentence of the converter of unstructured objects for a mistake that the JSON decoder found. */
+function restoreReason(reason: string): string {
+  const [, found = '', wanted = ''] = unmarshalReason.exec(reason) ?? []
+  if (wanted === '' || ownDecoders.has(wanted)) return reason
+  const kind = goKinds.get(found) ?? found
+  if (wanted.startsWith('map[')) return `cannot restore map from ${kind}`
+  if (wanted.startsWith('[]')) return `cannot restore slice from ${kind}`
+  if (wanted.includes('.')) return `cannot restore struct from: ${kind}`
+  return found === 'number' && wanted === 'string' ? 'cannot convert int64 to string' : `unrecognized type: ${wanted}`
+}
+
+/** A value as Go prints it: `map[data:map[a:1] kind:ConfigMap]`. */
+function goText(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (!isJsonObject(value)) return value === null ? '<nil>' : String(value)
+  const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b))
+  return `map[${entries.map(([key, child]) => `${key}:${goText(child)}`).join(' ')}]`
 }
 
 /**

@@ -79,7 +79,8 @@ export class WatchHandler {
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
     const choice = negotiateResponse(context, resource)
-    if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
+    if (choice.format === 'yaml')
+      throw notAcceptable([`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`])
     const options = withName(readListOptions(context.query, { watch: true }), target.name)
     if (parseRequestedVersion(options.resourceVersion) === undefined)
       throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)

@@ -130,3 +130,21 @@ test('encodeDocumentV2 writes messages of every length around the limits of one 
     expect(text(dig(bytes, 1))).toBe('2.0')
   }
 })
+
+test('encodeDocumentV2 writes shared parameters and references to them', () => {
+  const bytes = encodeDocumentV2({
+    paths: { '/a': { parameters: [{ $ref: '#/parameters/n' }] } },
+    parameters: { n: { name: 'n', in: 'query', type: 'string', description: 'A name.' } },
+  })
+  expect(text(dig(bytes, 8, 2, 2, 9, 2, 1))).toBe('#/parameters/n')
+  expect(text(dig(bytes, 10, 1, 1))).toBe('n')
+  expect(text(dig(bytes, 10, 1, 2, 2, 3, 3))).toBe('A name.')
+})
+
+test('encodeDocumentV2 writes descriptions of operations and bodies', () => {
+  const get = { description: 'Reads.', schemes: ['https'], parameters: [{ in: 'body', description: 'The object.' }] }
+  const operation = dig(encodeDocumentV2({ paths: { '/a': { get } } }), 8, 2, 2, 2)
+  expect(text(dig(operation, 3))).toBe('Reads.')
+  expect(text(dig(operation, 10))).toBe('https')
+  expect(text(dig(operation, 8, 1, 1, 1))).toBe('The object.')
+})

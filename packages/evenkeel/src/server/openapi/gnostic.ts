@@ -63,8 +63,19 @@ const scalars: Readonly<Partial<Record<FieldType, Write>>> = {
     writer.message(tag, () => writer.message(1, () => writeFields(writer, 'schema', value as JsonObject))),
   parameters: (writer, tag, value) => {
     for (const one of value as readonly JsonObject[])
-      writer.message(tag, () => writer.message(1, () => writeParameter(writer, one)))
+      writer.message(tag, () => {
+        if (one['$ref'] === undefined) writer.message(1, () => writeParameter(writer, one))
+        else writer.message(2, () => writer.string(1, one['$ref'] as string))
+      })
   },
+  parameterDefinitions: (writer, tag, value) =>
+    writer.message(tag, () => {
+      for (const [key, one] of Object.entries(value as JsonObject))
+        writeNamed(writer, 1, {
+          key,
+          write: () => writer.message(2, () => writeParameter(writer, one as JsonObject)),
+        })
+    }),
   responses: (writer, tag, value) =>
     writer.message(tag, () => {
       for (const [key, one] of Object.entries(value as JsonObject)) {
@@ -145,6 +156,7 @@ type FieldType =
   | '[string]'
   | 'additional'
   | 'items'
+  | 'parameterDefinitions'
   | 'parameters'
   | 'responses'
   | 'schemaItem'
@@ -170,6 +182,7 @@ const tables = {
       info: [2, 'info'],
       paths: [8, 'paths'],
       definitions: [9, '{schema}'],
+      parameters: [10, 'parameterDefinitions'],
       security: [12, 'security'],
       securityDefinitions: [13, 'securityItems'],
     },
@@ -193,23 +206,32 @@ const tables = {
   operation: {
     fields: {
       tags: [1, '[string]'],
+      description: [3, 'string'],
       operationId: [5, 'string'],
       produces: [6, '[string]'],
       consumes: [7, '[string]'],
       parameters: [8, 'parameters'],
       responses: [9, 'responses'],
+      schemes: [10, '[string]'],
     },
     extensions: 13,
   },
   response: { fields: { description: [1, 'string'], schema: [2, 'schemaItem'] }, extensions: 5 },
   bodyParameter: {
-    fields: { name: [2, 'string'], in: [3, 'string'], required: [4, 'bool'], schema: [5, 'schema'] },
+    fields: {
+      description: [1, 'string'],
+      name: [2, 'string'],
+      in: [3, 'string'],
+      required: [4, 'bool'],
+      schema: [5, 'schema'],
+    },
     extensions: 6,
   },
   queryParameter: {
     fields: {
       required: [1, 'bool'],
       in: [2, 'string'],
+      description: [3, 'string'],
       name: [4, 'string'],
       type: [6, 'string'],
       uniqueItems: [20, 'bool'],
@@ -220,13 +242,17 @@ const tables = {
     fields: {
       required: [1, 'bool'],
       in: [2, 'string'],
+      description: [3, 'string'],
       name: [4, 'string'],
       type: [5, 'string'],
       uniqueItems: [19, 'bool'],
     },
     extensions: 22,
   },
-  apiKey: { fields: { type: [1, 'string'], name: [2, 'string'], in: [3, 'string'] }, extensions: 5 },
+  apiKey: {
+    fields: { type: [1, 'string'], name: [2, 'string'], in: [3, 'string'], description: [4, 'string'] },
+    extensions: 5,
+  },
   schema: {
     fields: {
       $ref: [1, 'string'],

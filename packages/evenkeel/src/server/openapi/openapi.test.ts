@@ -76,6 +76,7 @@ test('OpenApi describes the patch of a Pod so that kubectl can make one', () => 
   expect(patch.parameters).toContainEqual({
     name: 'fieldValidation',
     in: 'query',
+    description: expect.any(String),
     schema: { type: 'string', uniqueItems: true },
   })
   expect(names(patch)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force'])
@@ -103,6 +104,17 @@ test('OpenApi has all paths and methods of Leases and no others', () => {
     [`${root}/leases`]: ['get'],
     [`${root}/namespaces/{namespace}/leases`]: ['delete', 'get', 'post'],
     [`${root}/namespaces/{namespace}/leases/{name}`]: ['delete', 'get', 'patch', 'put'],
+    [`${root}/watch/leases`]: ['get'],
+    [`${root}/watch/namespaces/{namespace}/leases`]: ['get'],
+    [`${root}/watch/namespaces/{namespace}/leases/{name}`]: ['get'],
+  })
+  expect(paths[`${root}/watch/leases`]?.['get']).toMatchObject({
+    operationId: 'watchCoordinationV1LeaseListForAllNamespaces',
+    'x-kubernetes-action': 'watchlist',
+  })
+  expect(paths[`${root}/watch/namespaces/{namespace}/leases/{name}`]?.['get']).toMatchObject({
+    operationId: 'watchCoordinationV1NamespacedLease',
+    'x-kubernetes-action': 'watch',
   })
   expect(paths[`${root}/leases`]?.['get']?.operationId).toBe('listCoordinationV1LeaseForAllNamespaces')
   expect(paths[`${root}/namespaces/{namespace}/leases`]?.['delete']?.operationId).toBe(
@@ -130,7 +142,8 @@ test('OpenApi says what is read and written below an object', () => {
     'x-kubernetes-action': 'connect',
     'x-kubernetes-group-version-kind': { kind: 'PodExecOptions' },
   })
-  expect(names(exec)).toContain('command')
+  const item = core.paths['/api/v1/namespaces/{namespace}/pods/{name}/exec'] as unknown as Operation
+  expect(names(item)).toEqual(['command', 'container', 'name', 'namespace', 'stderr', 'stdin', 'stdout', 'tty'])
   expect(operation(core, '/api/v1/nodes/{name}/proxy/{path}', 'options').operationId).toBe(
     'connectCoreV1OptionsNodeProxyWithPath',
   )
@@ -180,7 +193,7 @@ test('OpenApi publishes custom resources with metadata, a list, and no strategic
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
-      metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+      metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
       spec: {},
     },
     'x-kubernetes-group-version-kind': [{ group: 'stable.example.com', version: 'v1', kind: 'CronTab' }],
@@ -202,6 +215,7 @@ test('OpenApi has one v2 document of everything', () => {
   expect(patch.parameters?.[0]).toEqual({
     name: 'body',
     in: 'body',
+    description: expect.any(String),
     required: true,
     schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch' },
   })
@@ -209,7 +223,10 @@ test('OpenApi has one v2 document of everything', () => {
   expect(document.definitions['io.k8s.api.core.v1.Pod']).toMatchObject({
     properties: { spec: { $ref: '#/definitions/io.k8s.api.core.v1.PodSpec' } },
   })
-  expect(document.definitions['io.k8s.apimachinery.pkg.api.resource.Quantity']).toEqual({ type: 'string' })
+  expect(document.definitions['io.k8s.apimachinery.pkg.api.resource.Quantity']).toEqual({
+    type: 'string',
+    description: expect.any(String),
+  })
   expect(document.definitions).toHaveProperty(['com.example.stable.v1.CronTabList'])
 })
 

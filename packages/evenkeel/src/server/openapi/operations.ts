@@ -1,11 +1,12 @@
 /**
- * The operations of a resource, as data: paths, methods, inputs and outputs.
+ * The operations of a resource, as data: paths, methods, descriptions, inputs and outputs.
  *
  * Both OpenAPI versions are generated from this. Methods, kinds and operation ids follow upstream, because generated
  * clients take their names from them.
  */
 import type { GroupVersionKind } from '#api'
 import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
+import { parametersOf, type OpenApiAction, type OpenApiParameter } from './parameters.ts'
 import { builtinType, kindType, listType, resourceType, type PublishedType } from './schemas.ts'
 
 type HttpMethod = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
@@ -16,10 +17,21 @@ export interface OpenApiOperation {
   readonly id: string
   readonly action: OpenApiAction
   readonly kind: GroupVersionKind
-  readonly parameters: readonly QueryParameter[]
+  readonly description: string
+  readonly parameters: readonly OpenApiParameter[]
+  /** Of a custom resource. */
+  readonly custom: boolean
   readonly body?: PublishedType
   /** Absent: the response is text or a stream. */
   readonly response?: PublishedType
+}
+
+/** The operations of one path. */
+export interface OpenApiPath {
+  readonly path: string
+  /** The parameters that every operation takes; operations only have the others. */
+  readonly parameters: readonly OpenApiParameter[]
+  readonly operations: readonly OpenApiOperation[]
 }
 
 /** The parts of an operation id. */
@@ -55,9 +67,34 @@ const subresourceShapes: readonly OperationShape[] = [
   ...objectShapes,
   ...collectionShapes.filter(({ verb }) => verb === 'create'),
 ]
+const watchShapes = [
+  { verb: 'watch', method: 'get', action: 'watch', word: 'watch' },
+  { verb: 'watch', method: 'get', action: 'watchlist', word: 'watch' },
+] as const satisfies readonly OperationShape[]
 const proxyMethods: readonly HttpMethod[] = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
 
-export function operationsOf(resource: Resource): OpenApiOperation[] {
+/** The paths of a resource with their operations. */
+export function pathsOf(resource: Resource): OpenApiPath[] {
+  const byPath = new Map<string, OpenApiOperation[]>()
+  for (const operation of operationsOf(resource)) {
+    const known = byPath.get(operation.path)
+    if (known) known.push(operation)
+    else byPath.set(operation.path, [operation])
+  }
+  return [...byPath].map(([path, operations]) => withCommonParameters(path, operations))
+}
+
+function withCommonParameters(path: string, operations: readonly OpenApiOperation[]): OpenApiPath {
+  const [first, ...others] = operations.map(({ parameters }) => parameters)
+  const common = new Set(first?.filter((parameter) => others.every((other) => other.includes(parameter))))
+  const own = operations.map((operation) => ({
+    ...operation,
+    parameters: operation.parameters.filter((parameter) => !common.has(parameter)),
+  }))
+  return { path, parameters: [...common], operations: own }
+}
+
+function operationsOf(resource: Resource): OpenApiOperation[] {
   const { group, version, plural, scope } = resource
   const prefix = operationPrefix(group, version)
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -70,6 +107,28 @@ export function operationsOf(resource: Resource): OpenApiOperation[] {
     ...resource.subresources.flatMap((subresource) =>
       subresourceOperations({ resource, prefix, path: `${path}/{name}/${subresource.name}`, subresource }),
     ),
+    ...(resource.custom ? [] : watchOperations({ resource, prefix, root })),
+  ]
+}
+
+/** The deprecated paths of watches, which have no query parameter. Custom resources never had them. */
+function watchOperations({
+  resource,
+  prefix,
+  root,
+}: {
+  resource: Resource
+  prefix: string
+  root: string
+}): OpenApiOperation[] {
+  const { plural, scope } = resource
+  const path = scope === 'Namespaced' ? `${root}/watch/namespaces/{namespace}/${plural}` : `${root}/watch/${plural}`
+  const everywhere = { resource, prefix, path: `${root}/watch/${plural}`, everywhere: true } as const
+  const [one, many] = watchShapes
+  return [
+    ...(scope === 'Namespaced' ? served([many], everywhere) : []),
+    ...served([many], { resource, prefix, path }),
+    ...served([one], { resource, prefix, path: `${path}/{name}` }),
   ]
 }
 
@@ -94,22 +153,26 @@ function served(shapes: readonly OperationShape[], place: OperationLocation): Op
 
 function operation({ method, action, word }: OperationShape, place: OperationLocation): OpenApiOperation {
   const { resource, path, subresource } = place
+  const { custom } = resource
   const isLog = subresource?.name === 'log'
   const body = bodyOf(action, place)
+  const kind = custom || !subresource ? kindOf(resource) : kindOf(subresource)
   return {
     path,
     method,
     id: operationId(word, action, place),
     action,
-    kind: resource.custom || !subresource ? kindOf(resource) : kindOf(subresource),
-    parameters: isLog ? logParameters() : actionParameters(action),
+    kind,
+    description: descriptionOf(action, place),
+    parameters: parametersOf({ path, action, custom, kind: kind.kind, isLog }),
+    custom,
     ...(body && { body }),
     ...(!isLog && { response: responseOf(action, place) }),
   }
 }
 
 function connection(method: HttpMethod, place: OperationLocation & { subresource: Subresource }): OpenApiOperation {
-  const { path, subresource } = place
+  const { resource, path, subresource } = place
   const id = operationId(`connect`, 'connect', { ...place, prefix: place.prefix + capitalize(method) })
   return {
     path,
@@ -117,12 +180,39 @@ function connection(method: HttpMethod, place: OperationLocation & { subresource
     id,
     action: 'connect',
     kind: kindOf(subresource),
-    parameters: connectParameters(subresource.kind),
+    description: `Connects ${method.toUpperCase()} requests to ${subresource.name} of one ${resource.kind}.`,
+    parameters: connectParameters(path, subresource.kind),
+    custom: false,
   }
 }
 
+function connectParameters(path: string, kind: string): readonly OpenApiParameter[] {
+  return parametersOf({ path, action: 'connect', custom: false, kind, isLog: false })
+}
+
 function withPath(proxy: OpenApiOperation): OpenApiOperation {
-  return { ...proxy, path: `${proxy.path}/{path}`, id: `${proxy.id}WithPath` }
+  const path = `${proxy.path}/{path}`
+  return { ...proxy, path, id: `${proxy.id}WithPath`, parameters: connectParameters(path, proxy.kind.kind) }
+}
+
+/** `Reads status of one Pod.` */
+function descriptionOf(action: OpenApiAction, { resource, subresource, everywhere }: OperationLocation): string {
+  const part = subresource ? `${subresource.name} of ` : ''
+  const scope = everywhere ? ' in all namespaces' : ''
+  return operationTexts[action](`${part}one ${resource.kind}`, `${resource.kind} objects${scope}`)
+}
+
+const operationTexts: Readonly<Record<OpenApiAction, (one: string, many: string) => string>> = {
+  connect: (one) => `Connects to ${one}.`,
+  delete: (one) => `Deletes ${one}.`,
+  deletecollection: (_, many) => `Deletes the ${many} that the selectors match, or all of them.`,
+  get: (one) => `Reads ${one}.`,
+  list: (_, many) => `Lists ${many}, or watches them.`,
+  patch: (one) => `Changes parts of ${one}, or applies a configuration to it.`,
+  post: (one) => `Creates ${one}.`,
+  put: (one) => `Replaces ${one}.`,
+  watch: (one) => `Watches ${one}. Deprecated: list with watch and a field selector of its name.`,
+  watchlist: (_, many) => `Watches ${many}. Deprecated: list with watch.`,
 }
 
 function operationId(
@@ -136,6 +226,7 @@ function operationId(
     action === 'deletecollection' ? 'Collection' : '',
     resource.scope === 'Namespaced' && !everywhere ? 'Namespaced' : '',
     resource.kind,
+    action === 'watchlist' ? 'List' : '',
     capitalize(subresource?.name ?? ''),
     everywhere ? 'ForAllNamespaces' : '',
   ].join('')
@@ -149,6 +240,7 @@ function bodyOf(action: OpenApiAction, place: OperationLocation): PublishedType 
 
 function responseOf(action: OpenApiAction, place: OperationLocation): PublishedType {
   if (action === 'list') return listType(place.resource)
+  if (action === 'watch' || action === 'watchlist') return builtinType('meta.v1.WatchEvent')
   if (action === 'deletecollection') return builtinType('meta.v1.Status')
   if (action === 'delete' && !place.resource.strategy.returnsDeleted) return builtinType('meta.v1.Status')
   return objectType(place)
@@ -169,98 +261,4 @@ function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
 
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-/**
- * Query parameters of operations, by action and, for streams and logs, by what is connected to.
- */
-interface QueryParameter {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'boolean'
-}
-
-export type OpenApiAction = 'connect' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'post' | 'put'
-
-const listing = [
-  text('continue'),
-  text('fieldSelector'),
-  text('labelSelector'),
-  integer('limit'),
-  text('resourceVersion'),
-  text('resourceVersionMatch'),
-  flag('sendInitialEvents'),
-  integer('timeoutSeconds'),
-]
-const deleting = [
-  text('dryRun'),
-  integer('gracePeriodSeconds'),
-  flag('ignoreStoreReadErrorWithClusterBreakingPotential'),
-  flag('orphanDependents'),
-  text('propagationPolicy'),
-]
-const writing = [text('dryRun'), text('fieldManager'), text('fieldValidation')]
-
-const byAction: Readonly<Record<OpenApiAction, readonly QueryParameter[]>> = {
-  connect: [],
-  delete: deleting,
-  deletecollection: sorted([...listing, ...deleting]),
-  get: [],
-  list: sorted([...listing, flag('allowWatchBookmarks'), flag('watch')]),
-  patch: [...writing, flag('force')],
-  post: writing,
-  put: writing,
-}
-
-const streams = [text('container'), flag('stderr'), flag('stdin'), flag('stdout'), flag('tty')]
-
-const byKind = new Map<string, readonly QueryParameter[]>([
-  ['PodAttachOptions', streams],
-  ['PodExecOptions', [text('command'), ...streams]],
-  ['PodPortForwardOptions', [integer('ports')]],
-  ['PodProxyOptions', [text('path')]],
-  ['ServiceProxyOptions', [text('path')]],
-  ['NodeProxyOptions', [text('path')]],
-])
-
-const logs = [
-  text('container'),
-  flag('follow'),
-  flag('insecureSkipTLSVerifyBackend'),
-  integer('limitBytes'),
-  flag('previous'),
-  integer('sinceSeconds'),
-  text('stream'),
-  integer('tailLines'),
-  flag('timestamps'),
-]
-
-/** The parameters of an action on a resource. */
-function actionParameters(action: OpenApiAction): readonly QueryParameter[] {
-  return byAction[action]
-}
-
-/** The parameters that a connection takes, by the kind of its options. */
-function connectParameters(kind: string): readonly QueryParameter[] {
-  return byKind.get(kind) ?? []
-}
-
-/** The parameters of a read that answers with text. */
-function logParameters(): readonly QueryParameter[] {
-  return logs
-}
-
-function text(name: string): QueryParameter {
-  return { name, type: 'string' }
-}
-
-function integer(name: string): QueryParameter {
-  return { name, type: 'integer' }
-}
-
-function flag(name: string): QueryParameter {
-  return { name, type: 'boolean' }
-}
-
-function sorted(parameters: readonly QueryParameter[]): readonly QueryParameter[] {
-  return parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -17,6 +17,7 @@ import {
   type SchemaNode,
 } from '#api'
 import { builtinSchemas, publishedSchemaName, schemaName, type Resource } from '@evenkeel/builtins'
+import { describeDefinition, listText, listTexts, objectTexts } from '@evenkeel/builtins/descriptions'
 
 type SchemaForm = 'v2' | 'v3'
 
@@ -70,7 +71,7 @@ export class Components {
     // A custom type's list refers to the type itself, which its own operations add.
     const published = {
       schema,
-      references: [...references].map(builtinType).filter(({ node }) => node() !== undefined),
+      references: [...references].filter((name) => builtinSchemas(name) !== undefined).map(builtinType),
     }
     if (!type.custom) sharedSchemas[this.#form].set(type.name, published)
     return published
@@ -162,12 +163,17 @@ function withObjectFields(node: SchemaNode, form: 'v2' | 'v3'): SchemaNode {
     required: [...new Set([...(node.required ?? []), 'kind', 'apiVersion'])],
     properties: {
       ...node.properties,
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { $ref: 'meta.v1.ObjectMeta' },
+      ...objectProperties,
     },
   }
 }
+
+/** The fields of every object. A description stands beside a reference only when `allOf` wraps the reference. */
+const objectProperties = {
+  apiVersion: { type: 'string', description: objectTexts.apiVersion },
+  kind: { type: 'string', description: objectTexts.kind },
+  metadata: { allOf: [{ $ref: 'meta.v1.ObjectMeta' }], description: objectTexts.metadata },
+} as const satisfies Readonly<Record<string, SchemaNode>>
 
 /** A node reduced to v2. */
 function reduce(node: SchemaNode, custom: boolean): SchemaNode {
@@ -182,6 +188,9 @@ function reduceBuiltin(node: SchemaNode): SchemaNode {
 }
 
 function reduceCustom(node: SchemaNode): SchemaNode {
+  const wrapped = node.allOf?.[0]?.$ref
+  if (wrapped !== undefined)
+    return { $ref: wrapped, ...(node.description !== undefined && { description: node.description }) }
   const isOpen = node['x-kubernetes-preserve-unknown-fields'] === true
   const losesParts = isOpen || node.nullable === true
   const hasItems = node.items !== undefined && !losesParts
@@ -207,7 +216,11 @@ export interface PublishedType {
 
 /** A type by the short name of its schema. */
 export function builtinType(name: string): PublishedType {
-  return { name: publishedSchemaName(name), node: () => builtinSchemas(name), custom: false }
+  const describe = () => {
+    const node = builtinSchemas(name)
+    return node && describeDefinition(name, node)
+  }
+  return { name: publishedSchemaName(name), node: describe, custom: false }
 }
 
 /** The type of a kind that is not a resource of its own, such as `Scale`. */
@@ -230,8 +243,6 @@ function customName({ group, version, kind }: GroupVersionKind): string {
   return [...group.split('.').reverse(), version, kind].join('.')
 }
 
-const typeProperties = { apiVersion: { type: 'string' }, kind: { type: 'string' } } as const
-
 /** A custom resource's schema with the fields of every object. */
 function customNode(resource: Resource): SchemaNode {
   const {
@@ -243,7 +254,7 @@ function customNode(resource: Resource): SchemaNode {
   return {
     type: 'object',
     ...root,
-    properties: { ...root.properties, ...typeProperties, metadata: { $ref: 'meta.v1.ObjectMeta' } },
+    properties: { ...root.properties, ...objectProperties },
     'x-kubernetes-group-version-kind': [{ group, version, kind }],
     ...publishedSelectors(resource),
   }
@@ -253,11 +264,17 @@ function customListNode(resource: Resource): SchemaNode {
   const { group, version, kind, listKind } = resource
   return {
     type: 'object',
+    description: listText(kind),
     required: ['items'],
     properties: {
-      ...typeProperties,
-      items: { type: 'array', items: { $ref: customName({ group, version, kind }) } },
-      metadata: { $ref: 'meta.v1.ListMeta' },
+      apiVersion: objectProperties.apiVersion,
+      items: {
+        type: 'array',
+        description: listTexts.items,
+        items: { $ref: customName({ group, version, kind }) },
+      },
+      kind: { type: 'string', description: listTexts.kind },
+      metadata: { allOf: [{ $ref: 'meta.v1.ListMeta' }], description: listTexts.metadata },
     },
     'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
     ...publishedSelectors(resource),

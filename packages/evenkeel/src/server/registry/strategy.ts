@@ -124,7 +124,8 @@ export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): a
   }
   object['apiVersion'] = apiVersion
   object['kind'] = kind
-  if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+  // Metadata of a wrong type stays: decoding refuses it.
+  object['metadata'] ??= {}
 }
 
 function nameOf({ metadata }: JsonObjectDraft): string {

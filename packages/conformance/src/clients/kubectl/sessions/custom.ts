@@ -162,6 +162,11 @@ export const customExplained: Session = {
       ],
       { since: '1.27' },
     ),
+    says(
+      'explain pm-$NS.metadata',
+      /DESCRIPTION:\s+Standard object's metadata[^]*creationTimestamp\s+<string>\s+CreationTimestamp is a timestamp/,
+    ),
+    says('explain pm-$NS', /apiVersion\s+<string>\s+APIVersion defines/),
     says('explain pm-$NS.spec.issuer.name', [
       '...',
       'KIND: Permit',

@@ -449,6 +449,18 @@ const lists: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/managed/daemon-set-annotation',
+    rule: 'The writer of a DaemonSet owns the annotation with the count of its templates; who applies one does not.',
+    async run(place) {
+      const annotation = '.metadata.annotations.deprecated.daemonset.template.generation'
+      const made = ok(await place.post('daemonsets', sample('daemonsets', 'a'), by('m')), 201)
+      assert.ok(ownersOf(made)['m Update']?.includes(annotation), JSON.stringify(ownersOf(made)))
+      const body = sample('daemonsets', 'b')
+      const applied = ok(await place.patch('daemonsets', 'b', { type: applyType, body, ...by('m') }), 201)
+      assert.ok(!ownersOf(applied)['m Apply']?.includes(annotation))
+    },
+  },
+  {
     id: 'server/managed/namespaces-and-definitions',
     rule: 'Cluster-scoped kinds and CRDs are applied like any other.',
     async run(place) {

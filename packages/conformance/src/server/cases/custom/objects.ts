@@ -359,7 +359,9 @@ const forms: readonly ServerCase[] = [
         ok(await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf,application/json' }), 200),
         { kind: 'Widget' },
       )
-      assert.equal((await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf' })).status, 406)
+      const refused = await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf' })
+      assert.equal(refused.status, 406)
+      assert.equal(refused.header('content-type'), 'application/vnd.kubernetes.protobuf')
     },
   },
   {

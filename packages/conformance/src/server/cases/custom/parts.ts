@@ -244,4 +244,59 @@ const scaling: readonly ServerCase[] = [
   },
 ]
 
-export const customPartCases: readonly ServerCase[] = [...status, ...scaling]
+/** Method, path below the collection, and the verb that the message names. */
+const wrongRoutes: readonly (readonly [method: string, path: string, verb: string])[] = [
+  ['POST', 'one/status', 'create'],
+  ['DELETE', 'one/status', 'delete'],
+  ['POST', 'one/scale', 'create'],
+  ['DELETE', 'one/scale', 'delete'],
+]
+
+const routes: readonly ServerCase[] = [
+  {
+    id: 'server/custom-routes/method',
+    rule: 'A method that a subresource does not support is a 405 that names the verb and the resource.',
+    async run(place) {
+      const widgets = await defineCustom(place, { spec: anything, version: { subresources: { status: {}, scale } } })
+      for (const [method, name, verb] of wrongRoutes)
+        expectStatus(await widgets.request(method, name, { body: {} }), {
+          code: 405,
+          reason: 'MethodNotAllowed',
+          message: `${verb} is not supported on resources of kind "widgets.${widgets.group}"`,
+          details: { group: widgets.group, kind: 'widgets' },
+        })
+    },
+  },
+  {
+    id: 'server/custom-routes/no-name',
+    rule: 'An update or a patch of the collection is a 400: it has no name.',
+    async run(place) {
+      const widgets = await defineCustom(place)
+      const refused = { code: 400, reason: 'BadRequest', message: 'name must be provided' }
+      expectStatus(await widgets.request('PUT', undefined, { body: widgets.object('one') }), refused)
+      expectStatus(await widgets.request('PATCH', undefined, { type: patchTypes.merge, body: {} }), refused)
+    },
+  },
+  {
+    id: 'server/custom-routes/unknown-subresource',
+    rule: 'A subresource that is not there is a 404 of the object; what follows a subresource is ignored.',
+    async run(place) {
+      const widgets = await defineCustom(place, { spec: anything, version: { subresources: { status: {} } } })
+      ok(await widgets.create('one'), 201)
+      for (const [method, name] of [
+        ['GET', 'one/other'],
+        ['PUT', 'one/other'],
+        ['GET', 'one/scale'],
+      ] as const)
+        expectStatus(await widgets.request(method, name, method === 'GET' ? {} : { body: {} }), {
+          code: 404,
+          reason: 'NotFound',
+          message: `widgets.${widgets.group} "one" not found`,
+          details: { group: widgets.group, kind: 'widgets', name: 'one' },
+        })
+      expectMatch(ok(await widgets.get('one/status/more'), 200), { metadata: { name: 'one' } })
+    },
+  },
+]
+
+export const customPartCases: readonly ServerCase[] = [...status, ...scaling, ...routes]

@@ -15,6 +15,7 @@ interface Table {
     readonly name: string
     readonly type: string
     readonly format: string
+    readonly description: string
     readonly priority: number
   }[]
   readonly rows: readonly { readonly cells: readonly unknown[] }[]
@@ -74,6 +75,21 @@ const columns: readonly ServerCase[] = [
         ],
       )
       expectMatch(rows, [{ cells: ['one', 3, true, 'hello'] }])
+    },
+  },
+  {
+    id: 'server/custom-columns/descriptions',
+    rule: 'A printer column without a description has one that names its path.',
+    async run(place) {
+      const widgets = await withColumns(place, [
+        column(['Size', 'integer', '.spec.size'], { description: 'How big.' }),
+        column(['Ready', 'boolean', '.spec.ready']),
+      ])
+      const { columnDefinitions } = await tableOf(widgets)
+      assert.deepEqual(
+        columnDefinitions.slice(1).map(({ description }) => description),
+        ['How big.', 'Custom resource definition column (in JSONPath format): .spec.ready'],
+      )
     },
   },
   {

@@ -248,6 +248,41 @@ const openApi: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/definition-published/openapi-descriptions',
+    rule: 'Fields that every object has, operations and parameters of a custom kind have descriptions.',
+    async run(place) {
+      const inner = {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        'x-kubernetes-preserve-unknown-fields': true,
+      }
+      const properties = { spec: { type: 'object', properties: { inner } } }
+      const widgets = await defineCustom(place, { schema: { type: 'object', properties } })
+      const { paths, components } = (await published(place, [
+        `/openapi/v3/apis/${widgets.group}/v1`,
+        'widgets',
+      ])) as unknown as Document
+      const metadata = { description: /^Standard object's metadata/, allOf: [{ $ref: /ObjectMeta$/ }] }
+      const widget = schemaIn(components.schemas, widgets)
+      assert.equal(widget.description, undefined)
+      expectMatch(widget.properties, {
+        apiVersion: { description: /^APIVersion defines/ },
+        kind: { description: /./ },
+        metadata,
+        spec: { properties: { inner: { properties: { apiVersion: { description: /./ }, metadata } } } },
+      })
+      expectMatch(components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']?.properties, {
+        creationTimestamp: { description: /^CreationTimestamp is a timestamp/ },
+      })
+      const { put } = paths[`/apis/${widgets.group}/v1/namespaces/{namespace}/widgets/{name}`] ?? {}
+      expectMatch(put, { description: /./, parameters: [{ description: /./ }, {}, {}] })
+      assert.deepEqual(Object.keys(put?.requestBody?.content ?? {}).toSorted(), [
+        'application/json',
+        'application/yaml',
+      ])
+    },
+  },
+  {
     id: 'server/definition-published/openapi-changes',
     rule: 'A changed schema is published without a restart.',
     async run(place) {

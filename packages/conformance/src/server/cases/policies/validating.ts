@@ -14,6 +14,23 @@ function denied(place: Place, suffix: string, message: string): string {
 
 const refusing: readonly ServerCase[] = [
   {
+    id: 'server/policies/reserved-name',
+    rule: 'A name that is reserved for configuration in files is accepted with a warning.',
+    async run(place) {
+      const name = `${place.unique('reserved')}.static.k8s.io`
+      const body = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' }
+      const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+      const answer = await place.client.request('POST', path, {
+        body: { ...body, metadata: { name } },
+        query: { dryRun: 'All' },
+      })
+      ok(answer, 201)
+      assert.deepEqual(warningsOf(answer), [
+        'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',
+      ])
+    },
+  },
+  {
     id: 'server/policies/denied',
     rule: 'An object for which an expression is false is rejected with 422 Invalid; the expression is the message.',
     async run(place) {

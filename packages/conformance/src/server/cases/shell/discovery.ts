@@ -306,6 +306,26 @@ interface OpenApi {
   readonly definitions: Readonly<Record<string, object>>
 }
 
+interface Described {
+  readonly name?: string
+  readonly description?: string
+}
+interface DescribedDocument {
+  readonly paths: Readonly<
+    Record<
+      string,
+      { readonly parameters?: readonly Described[] } & Readonly<
+        Record<string, Described & { readonly parameters?: readonly Described[] }>
+      >
+    >
+  >
+  readonly components: {
+    readonly schemas: Readonly<
+      Record<string, Described & { readonly properties?: Readonly<Record<string, Described>> }>
+    >
+  }
+}
+
 const openApi: readonly ServerCase[] = [
   {
     id: 'server/openapi/index',
@@ -363,6 +383,64 @@ const openApi: readonly ServerCase[] = [
             'x-kubernetes-patch-strategy': 'merge',
           },
         },
+      })
+    },
+  },
+  {
+    id: 'server/openapi/descriptions',
+    rule: 'Kinds, fields, operations and parameters have descriptions, and fields with fixed values list them.',
+    async run(place) {
+      const {
+        paths,
+        components: { schemas },
+      } = (await get(place, '/openapi/v3/apis/apps/v1')) as unknown as DescribedDocument
+      const own = Object.entries(schemas).filter(([name]) => name.startsWith('io.k8s.api.'))
+      for (const [name, { description, properties = {} }] of own) {
+        assert.ok(description, name)
+        for (const [key, field] of Object.entries(properties)) assert.ok(field.description, `${name}.${key}`)
+      }
+      for (const [path, { parameters = [], ...operations }] of Object.entries(paths)) {
+        for (const parameter of [...parameters, ...Object.values(operations).flatMap((one) => one.parameters ?? [])])
+          assert.ok(parameter.description, `${path} ${parameter.name}`)
+        for (const one of Object.values(operations)) assert.ok(one.description, path)
+      }
+      expectMatch(schemas['io.k8s.api.core.v1.PodSpec']?.properties, {
+        affinity: { description: /./, allOf: [{ $ref: /Affinity$/ }] },
+        restartPolicy: { description: /./, enum: ['Always', 'Never', 'OnFailure'] },
+      })
+    },
+  },
+  {
+    id: 'server/openapi/v2-descriptions',
+    rule: 'The v2 document has the texts that the tests of kubectl look for.',
+    async run(place) {
+      const { text } = await place.client.request('GET', '/openapi/v2', { accept: 'application/json' })
+      for (const part of ['list of returned', 'List of services', 'Watch for changes to the described resources'])
+        assert.ok(text.includes(part), part)
+    },
+  },
+  {
+    id: 'server/openapi/v2-inline-parameters',
+    rule: 'A patch in the v2 document has `dryRun` and `fieldValidation` in place, where old kubectl looks for them.',
+    async run(place) {
+      const { paths } = (await get(place, '/openapi/v2')) as unknown as DescribedDocument
+      const { patch } = paths['/api/v1/namespaces/{namespace}/pods/{name}'] ?? {}
+      const names = patch?.parameters?.map(({ name }) => name) ?? []
+      for (const name of ['dryRun', 'fieldValidation']) assert.ok(names.includes(name), name)
+    },
+  },
+  {
+    id: 'server/openapi/watch-paths',
+    rule: 'The deprecated paths of watches are described as such.',
+    async run(place) {
+      const { paths } = (await get(place, '/openapi/v3/api/v1')) as unknown as OpenApi
+      expectMatch(paths['/api/v1/watch/namespaces/{namespace}/pods/{name}']?.['get'], {
+        operationId: 'watchCoreV1NamespacedPod',
+        'x-kubernetes-action': 'watch',
+      })
+      expectMatch(paths['/api/v1/watch/pods']?.['get'], {
+        operationId: 'watchCoreV1PodListForAllNamespaces',
+        'x-kubernetes-action': 'watchlist',
       })
     },
   },

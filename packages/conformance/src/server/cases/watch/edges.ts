@@ -298,10 +298,13 @@ const forms: readonly ServerCase[] = [
   },
   {
     id: 'server/watch/yaml',
-    rule: 'A watch cannot be encoded as YAML.',
+    rule: 'A watch cannot be encoded as YAML; the 406 can.',
     async run(place) {
       const answer = await place.list('leases', { watch: true, timeoutSeconds: 1 }, { accept: 'application/yaml' })
       assert.equal(answer.status, 406)
+      assert.equal(answer.header('content-type'), 'application/yaml')
+      assert.match(answer.text, /reason: NotAcceptable/)
+      assert.match(answer.text, /application\/json;stream=watch,\s+application\/vnd\.kubernetes\.protobuf;stream=watch/)
     },
   },
   {

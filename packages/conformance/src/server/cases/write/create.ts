@@ -366,6 +366,18 @@ const relations: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/create/metadata-type',
+    rule: 'Metadata that is no object is a 400.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: 'x' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message:
+          'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal string into Go struct field ConfigMap.metadata of type v1.ObjectMeta',
+      })
+    },
+  },
+  {
     id: 'server/create/finalizer-name',
     rule: 'A finalizer name must be qualified or one of the standard names.',
     async run(place) {

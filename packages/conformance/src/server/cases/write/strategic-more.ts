@@ -2,7 +2,7 @@
  * More strategic merge patch: nested directives, primitive lists, the status, and combinations.
  */
 import assert from 'node:assert/strict'
-import { expectMatch, ok } from '../../expect.ts'
+import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { configMap, sample } from '../../samples.ts'
 import type { Fields } from '../../samples.ts'
 import { patchTypes } from '../../target.ts'
@@ -202,6 +202,30 @@ export const moreStrategicCases: readonly ServerCase[] = [
         imagePullSecrets?.map(({ name }) => name),
         ['t', 's'],
       )
+    },
+  },
+  {
+    id: 'server/strategic/wrong-type',
+    rule: 'A patch that puts a value of a wrong type is a 422 that names both types.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')), 201)
+      for (const [body, printed, reason] of [
+        [{ data: 'x' }, 'map[data:x]', 'cannot restore map from string'],
+        [{ data: [1] }, 'map[data:[1]]', 'cannot restore map from slice'],
+        [{ data: { a: true } }, 'map[data:map[a:true]]', 'unrecognized type: string'],
+        [{ data: { a: 1 } }, 'map[data:map[a:1]]', 'cannot convert int64 to string'],
+        [{ metadata: 'x' }, 'map[metadata:x]', 'cannot restore struct from: string'],
+        [{ metadata: { finalizers: 'x' } }, 'map[metadata:map[finalizers:x]]', 'cannot restore slice from string'],
+        [{ kind: 'ConfigMap', immutable: 'x' }, 'map[immutable:x kind:ConfigMap]', 'unrecognized type: bool'],
+      ] as const) {
+        const message = `Invalid value: "${printed}": ${reason}`
+        expectStatus(await place.patch('configmaps', 'a', { body, type }), {
+          code: 422,
+          reason: 'Invalid',
+          message: ` "" is invalid: patch: ${message}`,
+          details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+        })
+      }
     },
   },
 ]
