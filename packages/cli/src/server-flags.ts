@@ -40,6 +40,12 @@ export const serverFlags: OptionSpecs = {
     type: 'boolean',
     about: 'changing owner references needs the permission to delete the object',
   },
+  'feature-gates': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=true',
+    about: 'features that Kubernetes has off by default: CBORServingAndStorage',
+  },
   limit: {
     type: 'string',
     multiple: true,
@@ -54,9 +60,11 @@ export const serverFlags: OptionSpecs = {
   },
 }
 
+type FeatureGates = NonNullable<DataPlaneOptions['featureGates']>
+
 type ServerFlags = Pick<
   DataPlaneOptions,
-  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'limits' | 'webhooks'
+  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'featureGates' | 'limits' | 'webhooks'
 >
 
 /** @throws {Failure} `usage` or `bad-file` */
@@ -77,9 +85,25 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
     },
     ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
     admission: { ownerReferences: values.flag('owner-reference-permissions') },
+    featureGates: gatesOf(values.texts('feature-gates').flatMap((text) => text.split(','))),
     limits: limitsOf(values.texts('limit')),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
   }
+}
+
+const gateNames: readonly (keyof FeatureGates)[] = ['CBORServingAndStorage']
+
+function gatesOf(texts: readonly string[]): FeatureGates {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, value] = /^(\w+)=(true|false)$/.exec(text) ?? []
+      if (!gateNames.some((known) => known === name))
+        throw new Failure('usage', `--feature-gates must be NAME=true or NAME=false, got ${JSON.stringify(text)}`, {
+          hint: `known feature gates: ${gateNames.join(', ')}`,
+        })
+      return [name, value === 'true']
+    }),
+  )
 }
 
 function limitsOf(texts: readonly string[]): NonNullable<DataPlaneOptions['limits']> {

@@ -27,6 +27,7 @@ type PassedOn =
   | 'authentication'
   | 'authorization'
   | 'admission'
+  | 'featureGates'
   | 'limits'
   | 'webhooks'
 

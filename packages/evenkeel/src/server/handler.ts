@@ -16,7 +16,7 @@
  */
 import { isApiError, loadPatternEngine } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { Transport, WireRequest, WireResponse } from '#wire'
+import type { MediaFormat, Transport, WireRequest, WireResponse } from '#wire'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import { authenticate, type Authentication } from './auth/authentication.ts'
@@ -52,6 +52,8 @@ interface RequestStages {
   /** Paths that are not about resources: health, version, discovery. */
   readonly nonResources: NonResourceHandler
   readonly metrics: RequestMetrics
+  /** The formats of bodies and responses, the preferred one first. */
+  readonly formats: readonly MediaFormat[]
   readonly audit: AuditLog | undefined
   readonly clock: Clock
   readonly random: Random
@@ -65,6 +67,7 @@ export class RequestHandler {
   readonly #resources: ResourceDispatcher
   readonly #nonResources: NonResourceHandler
   readonly #metrics: RequestMetrics
+  readonly #formats: readonly MediaFormat[]
   readonly #audit: AuditLog | undefined
   readonly #clock: Clock
   readonly #random: Random
@@ -77,6 +80,7 @@ export class RequestHandler {
     this.#resources = stages.resources
     this.#nonResources = stages.nonResources
     this.#metrics = stages.metrics
+    this.#formats = stages.formats
     this.#audit = stages.audit
     this.#clock = stages.clock
     this.#random = stages.random
@@ -108,7 +112,7 @@ export class RequestHandler {
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request, started))
+      const found = (info = parseRequestInfo(request, started, { formats: this.#formats }))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }
@@ -116,7 +120,7 @@ export class RequestHandler {
       audited?.setFailure(error, { isExpected: isApiError(error) })
       if (!isApiError(error) && !request.signal.aborted)
         this.#log.error('a request failed', { method: request.method, target: request.target, error })
-      return { info, response: replyError(error, info ?? { request, warnings: new Warnings() }) }
+      return { info, response: replyError(error, info ?? { request, warnings: new Warnings(), formats: ['json'] }) }
     }
   }
 

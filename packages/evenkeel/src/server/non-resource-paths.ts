@@ -6,7 +6,7 @@
  * Kubernetes release of the API: clients read `gitVersion` as a semantic version to decide which features they use.
  */
 import { compareText, type JsonObject } from '#api'
-import { negotiate, type MediaShape, type Query, type WireResponse } from '#wire'
+import { negotiate, type MediaFormat, type MediaShape, type Query, type WireResponse } from '#wire'
 import type { Authentication } from './auth/authentication.ts'
 import { answerOpenId } from './auth/service-account-keys.ts'
 import type { Discovery } from './discovery/discovery.ts'
@@ -125,7 +125,7 @@ class DocumentCache {
     const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
     const isRoot = path === '/api' || path === '/apis'
     const { format, shape } = negotiate(context.request.headers['accept'], {
-      formats: ['json', 'yaml', 'protobuf'],
+      formats: this.#formatsOf(context),
       accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted),
     })
     const document = discovery.document(path, { aggregated: shape !== undefined })
@@ -137,6 +137,15 @@ class DocumentCache {
       { apiVersion: 'v1', ...(JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject) },
       { choice: { format } },
     )
+  }
+
+  /** Only the resources of a built-in version are served in CBOR. */
+  #formatsOf({ path, formats }: RequestContext): readonly MediaFormat[] {
+    const [, group, version] = /^\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path) ?? []
+    const isBuiltIn = this.#registry
+      .all()
+      .some((resource) => resource.version === version && resource.group === (group ?? '') && !resource.custom)
+    return isBuiltIn ? formats : formats.filter((format) => format !== 'cbor')
   }
 
   async #answerOpenApi(context: RequestContext): Promise<WireResponse | undefined> {

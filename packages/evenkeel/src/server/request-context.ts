@@ -6,7 +6,7 @@
  */
 import { nativeSignal, randomUuid, type Random } from '#base'
 import type { Resource, Subresource } from '@evenkeel/builtins'
-import type { Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
+import type { MediaFormat, Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
 
 /** The user of a request. */
 export interface User {
@@ -25,6 +25,8 @@ export interface RequestInfo {
   readonly resourcePath: ResourcePath | undefined
   /** The verb for authorization: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
+  /** The formats of this server, the preferred one first. */
+  readonly formats: readonly MediaFormat[]
   readonly warnings: Warnings
   /** When the time that the client gave it is over, in milliseconds of the monotonic clock. */
   readonly dueMs?: number

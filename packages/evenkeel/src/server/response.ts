@@ -10,6 +10,7 @@ import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Statu
 import { onAbort, type Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import {
+  encodeCbor,
   encodeProtobuf,
   mediaTypes,
   negotiate,
@@ -36,16 +37,16 @@ type ResponseKind = 'object' | 'list' | 'document'
  * @throws {ApiError} `NotAcceptable`, when the client accepts none of the available ones.
  */
 export function negotiateResponse(
-  { request, query }: RequestInfo,
+  { request, query, formats }: RequestInfo,
   resource: Resource,
   { answer = 'object' }: { answer?: ResponseKind } = {},
 ): MediaChoice {
   const choice = negotiate(request.headers['accept'], {
-    formats: ['json', 'yaml', 'protobuf'],
+    formats,
     // Custom objects have no protobuf form, but their metadata has.
     ...(resource.custom && { onlyShaped: ['protobuf'] as const }),
     accepts: (shape, format) =>
-      answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
+      answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && isBinary(format)),
   })
   refuseMismatch(choice.shape?.kind, answer)
   if (choice.shape?.kind === 'Table') includeObjectOf(query)
@@ -102,11 +103,14 @@ export function replyDocument(
 }
 
 /** The response to any error. The caller logs unexpected errors; the client gets a Status. */
-export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 'request'> | undefined): WireResponse {
+export function replyError(
+  error: unknown,
+  info: Pick<RequestInfo, 'warnings' | 'request' | 'formats'> | undefined,
+): WireResponse {
   const status = toStatus(error)
   const retryAfter =
     isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
-  const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
+  const choice = errorMediaChoice(info, status.code)
   const body = encode(status, choice)
   const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
@@ -124,14 +128,27 @@ export function headersOf(
   { stream = false }: { stream?: boolean } = {},
 ): WireHeaders {
   const warning = warnings.header()
-  const type = stream && format === 'protobuf' ? `${mediaTypes[format]};stream=watch` : mediaTypes[format]
+  const type = stream ? streamTypes[format] : mediaTypes[format]
   return { 'content-type': type, 'cache-control': 'no-cache, private', ...(warning !== undefined && { warning }) }
+}
+
+/** The media types of watches. YAML has none. */
+const streamTypes: Readonly<Record<MediaFormat, string>> = {
+  ...mediaTypes,
+  protobuf: `${mediaTypes.protobuf};stream=watch`,
+  cbor: 'application/cbor-seq',
+}
+
+/** Tables are texts for people: binary formats have none. */
+function isBinary(format: MediaFormat): boolean {
+  return format === 'protobuf' || format === 'cbor'
 }
 
 /** A value in the chosen format. */
 export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint8Array {
   if (format === 'json') return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : JSON.stringify(value))
   if (format === 'protobuf') return encodeProtobuf(value)
+  if (format === 'cbor') return encodeCbor(value)
   return Buffer.from(writeYaml(value))
 }
 
@@ -171,10 +188,13 @@ function transformObject(
 }
 
 // When the format itself is the error, the response is JSON.
-function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
-  if (code === 406) return { format: 'json' }
+function errorMediaChoice(
+  info: Pick<RequestInfo, 'request' | 'formats'> | undefined,
+  code: number | undefined,
+): MediaChoice {
+  if (code === 406 || info === undefined) return { format: 'json' }
   try {
-    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true }).format }
+    return { format: negotiate(info.request.headers['accept'], { formats: info.formats, accepts: () => true }).format }
   } catch {
     return { format: 'json' }
   }

@@ -102,11 +102,26 @@ export interface ServerOptions {
    */
   bootstrap?: boolean
   /**
+   * Features of Kubernetes that are off by default there, by the name of their feature gate.
+   *
+   * @default all off
+   */
+  featureGates?: FeatureGates
+  /**
    * The audit log.
    *
    * @default none
    */
   audit?: AuditOptions
+}
+
+interface FeatureGates {
+  /**
+   * Requests and responses in CBOR: `application/cbor`, `application/cbor-seq` for watches, `application/apply-patch+cbor`.
+   *
+   * @default false
+   */
+  CBORServingAndStorage?: boolean
 }
 
 export interface AdmissionOptions {

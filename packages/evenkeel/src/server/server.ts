@@ -19,6 +19,7 @@ import {
 } from '#base'
 import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
+import { loadCbor, type MediaFormat } from '#wire'
 import { chainAdmission } from './admission/admission.ts'
 import { admissionPlugins } from './admission/plugins.ts'
 import { WebhookMetrics } from './admission/webhook-metrics.ts'
@@ -61,7 +62,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const audit = options.audit && (await openAuditLog(options.audit, base))
   const listener = makeListener(options, { ...base, ...security })
   const parts = { ...base, ...security, ...admission, handlers, flowControl, crds, audit, listener }
-  const handler = makeRequestHandler(parts)
+  const handler = makeRequestHandler(parts, await formatsOf(options))
   const transport = acceptLightSignals(handler.transport([() => administrator]))
   const stop = makeStop(
     { ...parts, ownsStore: options.store === undefined },
@@ -183,7 +184,15 @@ interface ServerParts extends ServerBase, ServerSecurity, ServerAdmission {
   readonly listener: ServerListener | undefined
 }
 
-function makeRequestHandler(parts: ServerParts): RequestHandler {
+/** The formats of requests and responses. */
+async function formatsOf({ featureGates = {} }: ServerOptions): Promise<readonly MediaFormat[]> {
+  const standard = ['json', 'yaml', 'protobuf'] as const
+  if (!featureGates.CBORServingAndStorage) return standard
+  await loadCbor()
+  return [...standard, 'cbor']
+}
+
+function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[]): RequestHandler {
   const { registry, flowControl, webhookMetrics, audit, listener, authentication } = parts
   const metrics = new RequestMetrics(registry, () => [
     ...flowControl.metrics(),
@@ -197,7 +206,7 @@ function makeRequestHandler(parts: ServerParts): RequestHandler {
     checks: healthChecks(parts),
     address: () => listener?.address?.url.replace(/^https?:\/\//, ''),
   })
-  return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics })
+  return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics, formats })
 }
 
 function makeStop(

@@ -30,6 +30,7 @@ export {
   WebSocketReader,
   webSocketToken,
 } from './websocket.ts'
+export { encodeCbor, encodeCborEvent, loadCbor, splitCbor } from './cbor/codec.ts'
 export { findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'

@@ -45,6 +45,7 @@ import { ruleLibraryCases } from './rules/libraries.ts'
 import { ruleMistakeCases } from './rules/mistakes.ts'
 import { ruleCases } from './rules/rules.ts'
 import { transitionCases } from './rules/transitions.ts'
+import { cborCases } from './shell/cbor.ts'
 import { contentTypeCases } from './shell/content.ts'
 import { discoveryCases } from './shell/discovery.ts'
 import { inputCases } from './shell/input.ts'
@@ -92,6 +93,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...contentCases,
   ...namespaceCases,
   ...namespaceEndCases,
+  ...cborCases,
   ...contentTypeCases,
   ...inputCases,
   ...routeCases,

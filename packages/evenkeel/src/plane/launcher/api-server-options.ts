@@ -48,6 +48,7 @@ export async function serverOptionsOf(
       ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement'),
     },
     limits: limitsOf(flags),
+    featureGates: { CBORServingAndStorage: flags.values('feature-gates').includes('CBORServingAndStorage=true') },
     ...(auditPath !== undefined && {
       audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
     }),

@@ -112,6 +112,7 @@ export const apiServerFlags = {
     takes: 'values',
     help: 'OwnerReferencesPermissionEnforcement; other plugins are always enabled or not supported',
   },
+  'feature-gates': { takes: 'values', help: 'CBORServingAndStorage=true; other gates have no effect' },
   help: { takes: 'switch', help: 'print this help' },
   'max-mutating-requests-inflight': { takes: 'value', help: 'maximum number of writes in flight (default 200)' },
   'max-requests-inflight': { takes: 'value', help: 'maximum number of reads in flight (default 400)' },
@@ -150,7 +151,6 @@ const silentFlags = {
   'allow-privileged': { takes: 'switch', help: 'no effect' },
   'disable-admission-plugins': { takes: 'values', help: 'no effect' },
   'etcd-servers': { takes: 'values', help: 'no effect: objects are kept in memory' },
-  'feature-gates': { takes: 'values', help: 'no effect' },
   'runtime-config': { takes: 'values', help: 'no effect' },
   'service-cluster-ip-range': { takes: 'value', help: 'no effect' },
 } as const satisfies FlagTable
