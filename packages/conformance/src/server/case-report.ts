@@ -19,7 +19,7 @@ reason.
 
 CBOR is off by default, as in Kubernetes 1.36: the feature gate CBORServingAndStorage turns it on.
 
-Not supported yet: aggregated API servers, \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
+Not supported yet: \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
 LimitRange, PodSecurity, PriorityClass, RuntimeClass and ServiceAccount.
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):

@@ -28,6 +28,7 @@ type PassedOn =
   | 'authorization'
   | 'admission'
   | 'featureGates'
+  | 'proxyClient'
   | 'limits'
   | 'webhooks'
 

@@ -126,6 +126,10 @@ export class ChangedRequest implements WireRequest {
     return nativeSignal(this.#given.signal)
   }
 
+  get original(): WireRequest {
+    return this.#given
+  }
+
   pause(): Promise<void> | undefined {
     return pauseLarge(this.#given)
   }
@@ -134,6 +138,11 @@ export class ChangedRequest implements WireRequest {
 /** Lets other requests go first, if the document of this one is large; undefined when it may go on at once. */
 export function pauseLarge(request: PausingRequest | undefined): Promise<void> | undefined {
   return request?.pause?.()
+}
+
+/** The signal of the client alone: it aborts when the client leaves, and not at the deadline of the request. */
+export function clientSignal(request: WireRequest & { readonly original?: WireRequest }): AbortSignal {
+  return request.original ? clientSignal(request.original) : request.signal
 }
 
 interface PausingRequest extends WireRequest {

@@ -116,6 +116,19 @@ export function replyError(
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
 
+/** A response in plain text, as Go's `http.Error` writes it. */
+export function replyText(status: number, text: string, { newline = true }: { newline?: boolean } = {}): WireResponse {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, private',
+    },
+    body: Buffer.from(newline ? `${text}\n` : text),
+  }
+}
+
 /** A success Status without an object, as after a deletion. */
 export function successStatus(details: Status['details']): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) }

@@ -40,4 +40,5 @@ export {
   makeAuthority,
   type CertificateKeyPair,
 } from './certificates.ts'
+export { connectBackend, type BackendConnection } from './backend-client.ts'
 export { connectHttps, type HttpsConnection, type HttpsOptions } from './https-client.ts'

@@ -45,6 +45,8 @@ import { ruleLibraryCases } from './rules/libraries.ts'
 import { ruleMistakeCases } from './rules/mistakes.ts'
 import { ruleCases } from './rules/rules.ts'
 import { transitionCases } from './rules/transitions.ts'
+import { availabilityCases } from './aggregation/availability.ts'
+import { proxyCases } from './aggregation/proxy.ts'
 import { cborCases } from './shell/cbor.ts'
 import { contentTypeCases } from './shell/content.ts'
 import { discoveryCases } from './shell/discovery.ts'
@@ -93,6 +95,8 @@ export const serverSuite: readonly ServerCase[] = [
   ...contentCases,
   ...namespaceCases,
   ...namespaceEndCases,
+  ...availabilityCases,
+  ...proxyCases,
   ...cborCases,
   ...contentTypeCases,
   ...inputCases,

@@ -121,10 +121,19 @@ export const apiServerFlags = {
     takes: 'values',
     help: 'allowed common names of proxies (default all that the CA signed)',
   },
+  'proxy-client-cert-file': { takes: 'value', help: 'client certificate for aggregated API servers' },
+  'proxy-client-key-file': { takes: 'value', help: 'key of the client certificate for aggregated API servers' },
   'requestheader-client-ca-file': {
     takes: 'value',
     help: 'CA certificate of proxies that authenticate users with X-Remote- headers',
   },
+  'requestheader-extra-headers-prefix': {
+    takes: 'values',
+    help: 'prefixes of headers with extra values (default X-Remote-Extra-)',
+  },
+  'requestheader-group-headers': { takes: 'values', help: 'headers with the groups (default X-Remote-Group)' },
+  'requestheader-uid-headers': { takes: 'values', help: 'headers with the uid (default X-Remote-Uid)' },
+  'requestheader-username-headers': { takes: 'values', help: 'headers with the user name (default X-Remote-User)' },
   'secure-port': { takes: 'value', help: 'the port to listen on (default 6443)' },
   'service-account-extend-token-expiration': {
     takes: 'switch',

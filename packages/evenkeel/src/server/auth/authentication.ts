@@ -71,10 +71,7 @@ export async function makeAuthentication(
   const ofUsers = [...(identity ? [identity.authority.certificatePem] : []), ...clientAuthorities]
   const proxies =
     frontProxy &&
-    frontProxyAuthenticator({
-      certificates: new ClientCertificates([frontProxy.caPem], clock),
-      allowedNames: frontProxy.allowedNames ?? [],
-    })
+    frontProxyAuthenticator({ ...frontProxy, certificates: new ClientCertificates([frontProxy.caPem], clock) })
   return {
     tokens,
     serviceAccounts: {

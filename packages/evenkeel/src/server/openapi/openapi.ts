@@ -8,13 +8,15 @@ import { setOwn, type GroupVersion, type JsonObject, type JsonObjectDraft } from
 import type { Resource } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
-import { encodeDocumentV2 } from './gnostic.ts'
 import { operationPrefix, operationsOf, type OpenApiAction, type OpenApiOperation } from './operations.ts'
+import { encodeMerged, remoteIndex, withRemotePaths, type RemoteOpenApi } from './remote.ts'
 import { builtinType, Components } from './schemas.ts'
 
 interface OpenApiOptions {
   /** The one to be replaced. @default none */
   readonly previous?: OpenApi
+  /** Group versions that other servers serve. @default none */
+  readonly remote?: readonly RemoteOpenApi[]
 }
 
 interface OpenApiDocumentOptions {
@@ -28,10 +30,13 @@ const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+p
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>
   readonly #plain: ReturnType<typeof nonResourceDocuments>
+  readonly #remote: readonly RemoteOpenApi[]
   readonly #documents = new Map<string, ServedDocument>()
 
-  constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
-    const groups = groupResources(resources)
+  constructor(resources: readonly Resource[], { previous, remote = [] }: OpenApiOptions = {}) {
+    this.#remote = remote
+    const served = new Set(remote.map(({ group, version }) => `${group}/${version}`))
+    const groups = groupResources(resources.filter(({ group, version }) => !served.has(`${group}/${version}`)))
     const versions = groups.flatMap((group) => group.versions)
     this.#plain = nonResourceDocuments(groups.map(({ name }) => name).filter((name) => name !== ''))
     this.#versions = new Map(versions.map((served) => [pathOf(served), served]))
@@ -62,7 +67,7 @@ export class OpenApi {
       const hash = this.#versionDocument(path)?.etag.slice(1, -1)
       return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
     })
-    return { paths: Object.fromEntries(entries) }
+    return { paths: Object.fromEntries([...entries, ...remoteIndex(this.#remote)]) }
   }
 
   #versionDocument(path: string): ServedDocument | undefined {
@@ -74,7 +79,10 @@ export class OpenApi {
 
   #swagger(): ServedDocument {
     return this.#keep('swagger', () =>
-      makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'),
+      makeDocument(
+        JSON.stringify(withRemotePaths(documentV2([...this.#versions.values()]), this.#remote)),
+        'application/json',
+      ),
     )
   }
 
@@ -83,7 +91,8 @@ export class OpenApi {
     return this.#keep('swagger protobuf', () => {
       const { bytes, etag } = this.#swagger()
       const content = JSON.parse(Buffer.from(bytes).toString()) as JsonObject
-      return { bytes: encodeDocumentV2(content), etag, contentType: openApiProtobufType }
+      const encoded = encodeMerged(content, () => documentV2([...this.#versions.values()]))
+      return { bytes: encoded, etag, contentType: openApiProtobufType }
     })
   }
 
