@@ -30,6 +30,47 @@ export const serverFlags: OptionSpecs = {
     value: 'FILE',
     about: 'a further authority of client certificates, in PEM',
   },
+  'proxy-client-cert-file': {
+    type: 'string',
+    value: 'FILE',
+    about: 'the client certificate for aggregated API servers, in PEM (default: one of an own authority)',
+  },
+  'proxy-client-key-file': { type: 'string', value: 'FILE', about: 'the key of that certificate, in PEM' },
+  'requestheader-client-ca-file': {
+    type: 'string',
+    value: 'FILE',
+    about: 'the authority of proxies that name the user in X-Remote- headers, in PEM',
+  },
+  'requestheader-allowed-names': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'the common name of such a proxy (default: every certificate of the authority)',
+  },
+  'requestheader-username-headers': {
+    type: 'string',
+    multiple: true,
+    value: 'HEADER',
+    about: 'a header with the user (default: X-Remote-User)',
+  },
+  'requestheader-group-headers': {
+    type: 'string',
+    multiple: true,
+    value: 'HEADER',
+    about: 'a header with the groups (default: X-Remote-Group)',
+  },
+  'requestheader-uid-headers': {
+    type: 'string',
+    multiple: true,
+    value: 'HEADER',
+    about: 'a header with the uid (default: X-Remote-Uid)',
+  },
+  'requestheader-extra-headers-prefix': {
+    type: 'string',
+    multiple: true,
+    value: 'PREFIX',
+    about: 'the beginning of headers with extra values (default: X-Remote-Extra-)',
+  },
   'authorization-mode': {
     type: 'string',
     choices: ['rbac', 'always-allow'],
@@ -39,6 +80,12 @@ export const serverFlags: OptionSpecs = {
   'owner-reference-permissions': {
     type: 'boolean',
     about: 'changing owner references needs the permission to delete the object',
+  },
+  'feature-gates': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=true',
+    about: 'features that Kubernetes has off by default: CBORServingAndStorage',
   },
   limit: {
     type: 'string',
@@ -50,13 +97,23 @@ export const serverFlags: OptionSpecs = {
     type: 'string',
     multiple: true,
     value: 'NAMESPACE/NAME=HOST:PORT',
-    about: 'where webhooks of a Service are reached',
+    about: 'where webhooks and aggregated API servers of a Service are reached',
   },
 }
 
+type FeatureGates = NonNullable<DataPlaneOptions['featureGates']>
+
 type ServerFlags = Pick<
   DataPlaneOptions,
-  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'limits' | 'webhooks'
+  | 'host'
+  | 'names'
+  | 'authentication'
+  | 'authorization'
+  | 'admission'
+  | 'featureGates'
+  | 'limits'
+  | 'webhooks'
+  | 'proxyClient'
 >
 
 /** @throws {Failure} `usage` or `bad-file` */
@@ -67,19 +124,71 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
     values.texts('client-ca-file').map((file) => readFile(resolve(cwd, file), 'utf8')),
   )
   const services = servicesOf(values.texts('resolve-service'))
+  const [frontProxy, proxyClient] = [await frontProxyOf(values, cwd), await proxyClientOf(values, cwd)]
   return {
     host: values.text('host'),
     names: values.texts('name'),
     authentication: {
       anonymous: values.flag('anonymous-auth'),
       clientCaPems,
+      ...(frontProxy && { frontProxy }),
       ...(tokenFile !== undefined && { tokenFile: resolve(cwd, tokenFile) }),
     },
     ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
     admission: { ownerReferences: values.flag('owner-reference-permissions') },
+    featureGates: gatesOf(values.texts('feature-gates').flatMap((text) => text.split(','))),
     limits: limitsOf(values.texts('limit')),
+    ...(proxyClient && { proxyClient }),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
   }
+}
+
+async function frontProxyOf(
+  values: OptionValues,
+  cwd: string,
+): Promise<NonNullable<DataPlaneOptions['authentication']>['frontProxy']> {
+  const file = values.text('requestheader-client-ca-file')
+  if (file === undefined) return undefined
+  // As kube-apiserver, a flag may have several values in one.
+  const listOf = (name: string): string[] => values.texts(name).flatMap((text) => text.split(','))
+  const given = {
+    allowedNames: listOf('requestheader-allowed-names'),
+    usernameHeaders: listOf('requestheader-username-headers'),
+    groupHeaders: listOf('requestheader-group-headers'),
+    uidHeaders: listOf('requestheader-uid-headers'),
+    extraHeaderPrefixes: listOf('requestheader-extra-headers-prefix'),
+  }
+  return {
+    caPem: await readFile(resolve(cwd, file), 'utf8'),
+    ...Object.fromEntries(Object.entries(given).filter(([, texts]) => texts.length > 0)),
+  }
+}
+
+async function proxyClientOf(values: OptionValues, cwd: string): Promise<DataPlaneOptions['proxyClient']> {
+  const [certificate, key] = [values.text('proxy-client-cert-file'), values.text('proxy-client-key-file')]
+  if ((certificate === undefined) !== (key === undefined))
+    throw new Failure('usage', '--proxy-client-cert-file and --proxy-client-key-file belong together')
+  if (certificate === undefined || key === undefined) return undefined
+  const [certificatePem, keyPem] = await Promise.all([
+    readFile(resolve(cwd, certificate), 'utf8'),
+    readFile(resolve(cwd, key), 'utf8'),
+  ])
+  return { certificatePem, keyPem }
+}
+
+const gateNames: readonly (keyof FeatureGates)[] = ['CBORServingAndStorage']
+
+function gatesOf(texts: readonly string[]): FeatureGates {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, value] = /^(\w+)=(true|false)$/.exec(text) ?? []
+      if (!gateNames.some((known) => known === name))
+        throw new Failure('usage', `--feature-gates must be NAME=true or NAME=false, got ${JSON.stringify(text)}`, {
+          hint: `known feature gates: ${gateNames.join(', ')}`,
+        })
+      return [name, value === 'true']
+    }),
+  )
 }
 
 function limitsOf(texts: readonly string[]): NonNullable<DataPlaneOptions['limits']> {

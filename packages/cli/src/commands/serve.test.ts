@@ -66,6 +66,14 @@ describe('serve', () => {
     [['--limit', 'writsMax=5'], 'error[usage]: limits must be of readsMax, '],
     [['--limit', 'writesMax=0'], 'error[usage]: writesMax must be a whole number above 0, got 0'],
     [['--resolve-service', 'hooks'], 'error[usage]: --resolve-service must be NAMESPACE/NAME=HOST:PORT'],
+    [
+      ['--feature-gates', 'Other=true'],
+      'error[usage]: --feature-gates must be NAME=true or NAME=false, got "Other=true"',
+    ],
+    [
+      ['--proxy-client-cert-file', 'a.crt'],
+      'error[usage]: --proxy-client-cert-file and --proxy-client-key-file belong together',
+    ],
     [['--authorization-mode', 'all'], 'error[usage]: '],
     [['--client-ca-file', 'nowhere.pem'], 'error[bad-file]: '],
     [['--token-auth-file', 'nowhere.csv'], 'error[bad-file]: '],

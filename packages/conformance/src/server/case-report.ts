@@ -17,7 +17,9 @@ Every rule below is a case that first passed against a real kube-apiserver 1.36.
 over HTTPS, on memory, on files and on etcd. Deliberate differences, and cases that a server cannot run, are skipped with the
 reason.
 
-Not supported yet: CBOR (415), aggregated API servers, \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
+CBOR is off by default, as in Kubernetes 1.36: the feature gate CBORServingAndStorage turns it on.
+
+Not supported yet: \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
 LimitRange, PodSecurity, PriorityClass, RuntimeClass and ServiceAccount.
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):

@@ -7,6 +7,7 @@
  *   --etcd URL          its etcd, if the suite may compact it
  *   --filter TEXT       only cases whose id contains it
  *   --concurrency N     how many cases run at once
+ *   --cbor              the server has the feature gate CBORServingAndStorage
  *   --lacks NEED        what the server cannot do; can be repeated
  *   --json              the results as JSON
  *   --report            the results as a page; `--compatibility` prints the page of docs, without running cases
@@ -20,7 +21,7 @@ import { serverSuite } from './cases/index.ts'
 import { renderCompatibility } from './compatibility.ts'
 import { runCases, type CaseResult } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
-import { evenkeelOverHttps, evenkeelPlane } from './targets/evenkeel.ts'
+import { evenkeelOverHttps, evenkeelPlane, evenkeelWithCbor } from './targets/evenkeel.ts'
 import { readKubeconfig, type Reach } from './targets/kubeconfig.ts'
 import { urlTarget } from './targets/url.ts'
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     etcd: { type: 'string' },
     filter: { type: 'string', default: '' },
     concurrency: { type: 'string', default: '8' },
+    cbor: { type: 'boolean', default: false },
     lacks: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
     report: { type: 'boolean', default: false },
@@ -69,19 +71,29 @@ interface Judged {
 
 async function judgedServers(reach: Reach | undefined): Promise<readonly Judged[]> {
   if (reach === undefined) {
-    const [alone, plane] = [await evenkeelOverHttps(), await evenkeelPlane()]
+    const [alone, plane, cbor] = [await evenkeelOverHttps(), await evenkeelPlane(), await evenkeelWithCbor()]
     return [
-      { target: alone, judges: (one) => !needsControllers(one), stop: () => alone.stop() },
+      { target: alone, judges: (one) => !needsControllers(one) && !needsCbor(one), stop: () => alone.stop() },
       { target: plane, judges: needsControllers, stop: () => plane.stop() },
+      { target: cbor, judges: needsCbor, stop: () => cbor.stop() },
     ]
   }
   const lacks = Object.fromEntries(values.lacks.map((need) => [need, `${reach.url} lacks it`]))
-  const target = urlTarget(reach, { name: reach.url, lacks, ...(values.etcd !== undefined && { etcd: values.etcd }) })
+  const target = urlTarget(reach, {
+    name: reach.url,
+    lacks,
+    cbor: values.cbor,
+    ...(values.etcd !== undefined && { etcd: values.etcd }),
+  })
   return [{ target, judges: () => true, stop: () => Promise.resolve() }]
 }
 
 function needsControllers({ needs = [] }: ServerCase): boolean {
   return needs.includes('collector')
+}
+
+function needsCbor({ needs = [] }: ServerCase): boolean {
+  return needs.includes('cbor')
 }
 
 function reachOf(file = process.env['KUBECONFIG']): Reach | undefined {

@@ -21,9 +21,10 @@ import type { WatchStream } from './watch-stream.ts'
  * - `compaction`: history can be compacted on demand.
  * - `still`: no controller acts on what the cases create.
  * - `callback`: the server can call this process over the loopback.
+ * - `cbor`: the feature gate CBORServingAndStorage is on.
  * - `collector`: the controllers of a cluster run: garbage is collected, namespaces get their objects and are emptied.
  */
-export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'collector'
+export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'cbor' | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>
 

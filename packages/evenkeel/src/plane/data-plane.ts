@@ -27,6 +27,8 @@ type PassedOn =
   | 'authentication'
   | 'authorization'
   | 'admission'
+  | 'featureGates'
+  | 'proxyClient'
   | 'limits'
   | 'webhooks'
 

@@ -8,6 +8,7 @@
  *   wait for a seat          flowcontrol/
  *   authorize                authz/
  *   count the body           flowcontrol/body-budget.ts; nothing is read before this
+ *   forward                  aggregation/, for group versions of other servers
  *   find the resource        request-info.ts, registry/
  *   handle                   handlers/, one file per verb
  *
@@ -16,7 +17,8 @@
  */
 import { isApiError, loadPatternEngine } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { Transport, WireRequest, WireResponse } from '#wire'
+import type { MediaFormat, Transport, WireRequest, WireResponse } from '#wire'
+import type { Aggregation } from './aggregation/aggregation.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import { authenticate, type Authentication } from './auth/authentication.ts'
@@ -49,9 +51,13 @@ interface RequestStages {
   readonly flowControl: FlowControl
   readonly authorizer: AuthorizerChain
   readonly resources: ResourceDispatcher
+  /** Group versions of other servers. */
+  readonly aggregation: Aggregation
   /** Paths that are not about resources: health, version, discovery. */
   readonly nonResources: NonResourceHandler
   readonly metrics: RequestMetrics
+  /** The formats of bodies and responses, the preferred one first. */
+  readonly formats: readonly MediaFormat[]
   readonly audit: AuditLog | undefined
   readonly clock: Clock
   readonly random: Random
@@ -63,8 +69,10 @@ export class RequestHandler {
   readonly #flowControl: FlowControl
   readonly #authorizer: AuthorizerChain
   readonly #resources: ResourceDispatcher
+  readonly #aggregation: Aggregation
   readonly #nonResources: NonResourceHandler
   readonly #metrics: RequestMetrics
+  readonly #formats: readonly MediaFormat[]
   readonly #audit: AuditLog | undefined
   readonly #clock: Clock
   readonly #random: Random
@@ -75,8 +83,10 @@ export class RequestHandler {
     this.#flowControl = stages.flowControl
     this.#authorizer = stages.authorizer
     this.#resources = stages.resources
+    this.#aggregation = stages.aggregation
     this.#nonResources = stages.nonResources
     this.#metrics = stages.metrics
+    this.#formats = stages.formats
     this.#audit = stages.audit
     this.#clock = stages.clock
     this.#random = stages.random
@@ -98,7 +108,9 @@ export class RequestHandler {
     setAuditId(response, audited?.id ?? auditIdOf(request, this.#random))
     if (request.method === 'HEAD') return withoutBody(response)
     const encodings = request.headers['accept-encoding']
-    return encodings === undefined || info?.verb === 'watch' ? response : compress(response, encodings)
+    return encodings === undefined || info?.verb === 'watch' || response.isFinal
+      ? response
+      : compress(response, encodings)
   }
 
   async #respond(
@@ -108,7 +120,7 @@ export class RequestHandler {
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request, started))
+      const found = (info = parseRequestInfo(request, started, { formats: this.#formats }))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }
@@ -116,7 +128,7 @@ export class RequestHandler {
       audited?.setFailure(error, { isExpected: isApiError(error) })
       if (!isApiError(error) && !request.signal.aborted)
         this.#log.error('a request failed', { method: request.method, target: request.target, error })
-      return { info, response: replyError(error, info ?? { request, warnings: new Warnings() }) }
+      return { info, response: replyError(error, info ?? { request, warnings: new Warnings(), formats: ['json'] }) }
     }
   }
 
@@ -147,6 +159,8 @@ export class RequestHandler {
 
   #dispatch(context: RequestContext): Promise<WireResponse> {
     const { resourcePath } = context
+    const aggregated = this.#aggregation.find(context.path)
+    if (aggregated) return this.#aggregation.handle(context, aggregated)
     if (resourcePath === undefined) return this.#nonResources(context)
     const { registry } = this.#resources
     const target = isKnownGroup(context.path, registry)

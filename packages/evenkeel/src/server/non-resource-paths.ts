@@ -6,7 +6,8 @@
  * Kubernetes release of the API: clients read `gitVersion` as a semantic version to decide which features they use.
  */
 import { compareText, type JsonObject } from '#api'
-import { negotiate, type MediaShape, type Query, type WireResponse } from '#wire'
+import { negotiate, type MediaFormat, type MediaShape, type Query, type WireResponse } from '#wire'
+import type { Aggregation } from './aggregation/aggregation.ts'
 import type { Authentication } from './auth/authentication.ts'
 import { answerOpenId } from './auth/service-account-keys.ts'
 import type { Discovery } from './discovery/discovery.ts'
@@ -16,13 +17,14 @@ import type { OpenApi } from './openapi/openapi.ts'
 import type { Registry } from './registry/registry.ts'
 import type { RequestContext } from './request-context.ts'
 import { unknownPath } from './request-info.ts'
-import { replyDocument } from './response.ts'
+import { replyDocument, replyText } from './response.ts'
 
 /** Answers requests whose path is not about resources. */
 export type NonResourceHandler = (context: RequestContext) => Promise<WireResponse>
 
 interface NonResourceOptions {
   readonly registry: Registry
+  readonly aggregation: Aggregation
   readonly checks: readonly HealthCheck[]
   readonly metrics: RequestMetrics
   /** Host and port of the server for clients, once known. */
@@ -33,12 +35,13 @@ interface NonResourceOptions {
 
 export function makeNonResourceHandler({
   registry,
+  aggregation,
   checks,
   metrics,
   address,
   authentication: { serviceAccounts: accounts, jwksUri: keysUrl },
 }: NonResourceOptions): NonResourceHandler {
-  const documents = new DocumentCache(registry, address)
+  const documents = new DocumentCache({ registry, aggregation, address })
   return async (context) => {
     const {
       path,
@@ -46,7 +49,7 @@ export function makeNonResourceHandler({
       request: { method },
     } = context
     if (method !== 'GET' && method !== 'HEAD')
-      return isKnownPath(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
+      return isKnownPath(path) ? replyText(405, 'Method Not Allowed') : replyText(404, '404 page not found')
     const health = await answerHealth(path, query, checks)
     if (health) return health
     if (path === '/version' || path === '/version/')
@@ -58,19 +61,22 @@ export function makeNonResourceHandler({
         body: Buffer.from(metrics.render()),
       }
     if (path === '/')
-      return replyDocument(context, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
+      return replyDocument(
+        context,
+        { paths: pathsOf(registry, aggregation) },
+        { choice: { format: 'json', pretty: true } },
+      )
     const answer =
       answerOpenId(path, { tokens: accounts.tokens, jwksUri: keysUrl, address: address() }) ??
       (await documents.answer(context))
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
-    return plainText(404, '404 page not found')
+    return replyText(404, '404 page not found')
   }
 }
 
-function pathsOf(registry: Registry): string[] {
-  const groups = registry
-    .all()
+function pathsOf(registry: Registry, aggregation: Aggregation): string[] {
+  const groups = [...registry.all(), ...aggregation.versions().map(({ api }) => api)]
     .filter(({ group }) => group !== '')
     .flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
   return [...new Set([...rootPaths, ...groups])].sort(compareText)
@@ -107,13 +113,15 @@ const openApiProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1
 /** Discovery and OpenAPI, rebuilt when the set of resources has changed. */
 class DocumentCache {
   readonly #registry: Registry
+  readonly #aggregation: Aggregation
   readonly #address: () => string | undefined
-  #generation = 0
+  #generation = ''
   #discovery: Promise<Discovery> | undefined
   #openApi: Promise<OpenApi> | undefined
 
-  constructor(registry: Registry, address: () => string | undefined) {
+  constructor({ registry, aggregation, address }: Pick<NonResourceOptions, 'registry' | 'aggregation' | 'address'>) {
     this.#registry = registry
+    this.#aggregation = aggregation
     this.#address = address
   }
 
@@ -122,10 +130,10 @@ class DocumentCache {
     this.#refresh()
     if (path.startsWith('/openapi/')) return this.#answerOpenApi(context)
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
-    const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
+    const discovery = await (this.#discovery ??= this.#makeDiscovery())
     const isRoot = path === '/api' || path === '/apis'
     const { format, shape } = negotiate(context.request.headers['accept'], {
-      formats: ['json', 'yaml', 'protobuf'],
+      formats: this.#formatsOf(context),
       accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted),
     })
     const document = discovery.document(path, { aggregated: shape !== undefined })
@@ -139,8 +147,17 @@ class DocumentCache {
     )
   }
 
+  /** Only the resources of a built-in version are served in CBOR. */
+  #formatsOf({ path, formats }: RequestContext): readonly MediaFormat[] {
+    const [, group, version] = /^\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path) ?? []
+    const isBuiltIn = this.#registry
+      .all()
+      .some((resource) => resource.version === version && resource.group === (group ?? '') && !resource.custom)
+    return isBuiltIn ? formats : formats.filter((format) => format !== 'cbor')
+  }
+
   async #answerOpenApi(context: RequestContext): Promise<WireResponse | undefined> {
-    this.#openApi ??= openApiOf(this.#registry)
+    this.#openApi ??= this.#makeOpenApi()
     const openApi = await this.#openApi
     const protobuf = context.path === '/openapi/v2' && openApiProtobuf.test(context.request.headers['accept'] ?? '')
     const document = openApi.document(context.path, { protobuf })
@@ -155,24 +172,32 @@ class DocumentCache {
     })
   }
 
+  // Discovery and OpenAPI are loaded on the first request: a server starts without them.
+  async #makeDiscovery(): Promise<Discovery> {
+    const serverAddress = this.#address()
+    const made = await import('./discovery/discovery.ts')
+    return new made.Discovery(this.#registry.all(), {
+      remote: this.#aggregation.versions().map(({ api, discovery }) => ({ ...api, discovery })),
+      ...(serverAddress !== undefined && { serverAddress }),
+    })
+  }
+
+  async #makeOpenApi(previous?: Promise<OpenApi>): Promise<OpenApi> {
+    const made = await import('./openapi/openapi.ts')
+    return new made.OpenApi(this.#registry.all(), {
+      remote: this.#aggregation.versions().map((version) => ({ ...version, ...version.api })),
+      ...(previous && { previous: await previous }),
+    })
+  }
+
   #refresh(): void {
-    if (this.#generation === this.#registry.generation) return
-    this.#generation = this.#registry.generation
+    const generation = `${this.#registry.generation} ${this.#aggregation.generation}`
+    if (this.#generation === generation) return
+    this.#generation = generation
     this.#discovery = undefined
     // Responses in flight keep the old document; documents with unchanged resources are reused.
-    this.#openApi &&= openApiOf(this.#registry, this.#openApi)
+    this.#openApi &&= this.#makeOpenApi(this.#openApi)
   }
-}
-
-// Both are loaded on the first request: a server starts without them.
-async function discoveryOf(registry: Registry, serverAddress: string | undefined): Promise<Discovery> {
-  const made = await import('./discovery/discovery.ts')
-  return new made.Discovery(registry.all(), serverAddress === undefined ? {} : { serverAddress })
-}
-
-async function openApiOf(registry: Registry, previous?: Promise<OpenApi>): Promise<OpenApi> {
-  const made = await import('./openapi/openapi.ts')
-  return new made.OpenApi(registry.all(), previous === undefined ? {} : { previous: await previous })
 }
 
 function replyServedDocument(
@@ -191,18 +216,6 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
 
 function isAggregated({ kind, group, version }: MediaShape): boolean {
   return kind === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2'
-}
-
-function plainText(status: number, text: string): WireResponse {
-  return {
-    status,
-    headers: {
-      'content-type': 'text/plain; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-cache, private',
-    },
-    body: Buffer.from(`${text}\n`),
-  }
 }
 
 export interface HealthCheck {

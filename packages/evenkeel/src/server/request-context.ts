@@ -6,7 +6,7 @@
  */
 import { nativeSignal, randomUuid, type Random } from '#base'
 import type { Resource, Subresource } from '@evenkeel/builtins'
-import type { Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
+import type { MediaFormat, Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
 
 /** The user of a request. */
 export interface User {
@@ -25,6 +25,8 @@ export interface RequestInfo {
   readonly resourcePath: ResourcePath | undefined
   /** The verb for authorization: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
+  /** The formats of this server, the preferred one first. */
+  readonly formats: readonly MediaFormat[]
   readonly warnings: Warnings
   /** When the time that the client gave it is over, in milliseconds of the monotonic clock. */
   readonly dueMs?: number
@@ -124,6 +126,10 @@ export class ChangedRequest implements WireRequest {
     return nativeSignal(this.#given.signal)
   }
 
+  get original(): WireRequest {
+    return this.#given
+  }
+
   pause(): Promise<void> | undefined {
     return pauseLarge(this.#given)
   }
@@ -132,6 +138,11 @@ export class ChangedRequest implements WireRequest {
 /** Lets other requests go first, if the document of this one is large; undefined when it may go on at once. */
 export function pauseLarge(request: PausingRequest | undefined): Promise<void> | undefined {
   return request?.pause?.()
+}
+
+/** The signal of the client alone: it aborts when the client leaves, and not at the deadline of the request. */
+export function clientSignal(request: WireRequest & { readonly original?: WireRequest }): AbortSignal {
+  return request.original ? clientSignal(request.original) : request.signal
 }
 
 interface PausingRequest extends WireRequest {

@@ -18,7 +18,11 @@ import { Warnings, type RequestInfo, type ResourceRef } from './request-context.
  * @param startedMs when the request arrived
  * @throws {ApiError} `BadRequest`, for an invalid encoding of the path.
  */
-export function parseRequestInfo(request: WireRequest, startedMs: number): RequestInfo {
+export function parseRequestInfo(
+  request: WireRequest,
+  startedMs: number,
+  { formats }: Pick<RequestInfo, 'formats'>,
+): RequestInfo {
   const { target, method } = request
   const at = target.indexOf('?')
   const path = at < 0 ? target : target.slice(0, at)
@@ -26,7 +30,7 @@ export function parseRequestInfo(request: WireRequest, startedMs: number): Reque
   const timeoutMs = at < 0 ? undefined : timeoutOf(query)
   const place = parseResourcePath(path)
   const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
-  const info = { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+  const info = { request, path, query, resourcePath: place, verb, formats, warnings: new Warnings() }
   return timeoutMs === undefined ? info : { ...info, dueMs: startedMs + timeoutMs }
 }
 

@@ -19,6 +19,7 @@ import {
 import { onAbort, type Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import {
+  encodeCbor,
   encodeProtobuf,
   mediaTypes,
   negotiate,
@@ -40,13 +41,27 @@ import type { StoredObject } from './storage/stored-object.ts'
 /** The kinds of responses for negotiation: single objects, lists, or other documents. */
 type ResponseKind = 'object' | 'list' | 'document'
 
-const documentOffer: MediaOffer = { formats: ['json', 'yaml', 'protobuf'] }
-const builtinOffer: MediaOffer = {
-  ...documentOffer,
-  accepts: (shape, format) => isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
+interface Offers {
+  readonly documents: MediaOffer
+  readonly builtin: MediaOffer
+  readonly custom: MediaOffer
 }
-/** Custom objects have no protobuf form, but their metadata has. */
-const customOffer: MediaOffer = { ...builtinOffer, onlyShaped: ['protobuf'] }
+
+/** By the formats of a server: an offer is not made again for each request. */
+const offers = new WeakMap<readonly MediaFormat[], Offers>()
+
+function offersOf(formats: readonly MediaFormat[]): Offers {
+  const known = offers.get(formats)
+  if (known) return known
+  const documents = { formats }
+  const accepts: MediaOffer['accepts'] = (shape, format) =>
+    isMetaShape(shape) && !(shape.kind === 'Table' && isBinary(format))
+  const builtin = { ...documents, accepts }
+  // Custom objects have no protobuf form, but their metadata has.
+  const made: Offers = { documents, builtin, custom: { ...builtin, onlyShaped: ['protobuf'] } }
+  offers.set(formats, made)
+  return made
+}
 
 /**
  * The negotiated form of a response.
@@ -54,11 +69,12 @@ const customOffer: MediaOffer = { ...builtinOffer, onlyShaped: ['protobuf'] }
  * @throws {ApiError} `NotAcceptable`, when the client accepts none of the available ones.
  */
 export function negotiateResponse(
-  { request, query }: RequestInfo,
+  { request, query, formats }: RequestInfo,
   resource: Resource,
   { answer = 'object' }: { answer?: ResponseKind } = {},
 ): MediaChoice {
-  const offer = answer === 'document' ? documentOffer : resource.custom ? customOffer : builtinOffer
+  const { documents, builtin, custom } = offersOf(formats)
+  const offer = answer === 'document' ? documents : resource.custom ? custom : builtin
   const choice = negotiate(request.headers['accept'], offer)
   refuseMismatch(choice.shape?.kind, answer)
   if (choice.shape?.kind === 'Table') includeObjectOf(query)
@@ -115,14 +131,30 @@ export function replyDocument(
 }
 
 /** The response to any error. The caller logs unexpected errors; the client gets a Status. */
-export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 'request'> | undefined): WireResponse {
+export function replyError(
+  error: unknown,
+  info: Pick<RequestInfo, 'warnings' | 'request' | 'formats'> | undefined,
+): WireResponse {
   const status = toStatus(error)
   const retryAfter =
     isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
-  const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
+  const choice = errorMediaChoice(info, status.code)
   const body = encode(status, choice)
   const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
+}
+
+/** A response in plain text, as Go's `http.Error` writes it. */
+export function replyText(status: number, text: string, { newline = true }: { newline?: boolean } = {}): WireResponse {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, private',
+    },
+    body: Buffer.from(newline ? `${text}\n` : text),
+  }
 }
 
 /** A success Status without an object, as after a deletion. */
@@ -137,14 +169,27 @@ export function headersOf(
   { stream = false }: { stream?: boolean } = {},
 ): WireHeaders {
   const warning = warnings.header()
-  const type = stream && format === 'protobuf' ? `${mediaTypes[format]};stream=watch` : mediaTypes[format]
+  const type = stream ? streamTypes[format] : mediaTypes[format]
   return { 'content-type': type, 'cache-control': 'no-cache, private', ...(warning !== undefined && { warning }) }
+}
+
+/** The media types of watches. YAML has none. */
+const streamTypes: Readonly<Record<MediaFormat, string>> = {
+  ...mediaTypes,
+  protobuf: `${mediaTypes.protobuf};stream=watch`,
+  cbor: 'application/cbor-seq',
+}
+
+/** Tables are texts for people: binary formats have none. */
+function isBinary(format: MediaFormat): boolean {
+  return format === 'protobuf' || format === 'cbor'
 }
 
 /** A value in the chosen format. */
 export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint8Array {
   if (format === 'json') return Buffer.from(pretty ? `${stringifyJson(value, 2)}\n` : stringifyJson(value))
   if (format === 'protobuf') return encodeProtobuf(value)
+  if (format === 'cbor') return encodeCbor(value)
   return Buffer.from(writeYaml(value))
 }
 
@@ -184,10 +229,16 @@ function transformObject(
 }
 
 // When no format of the client is known, or only in a shape that is not, the response is JSON.
-function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
-  const accepts = (): boolean => code !== 406
+function errorMediaChoice(
+  info: Pick<RequestInfo, 'request' | 'formats'> | undefined,
+  code: number | undefined,
+): MediaChoice {
+  if (info === undefined) return { format: 'json' }
+  const isRefused = code === 406
+  // Where CBOR is refused, it is not the format of the refusal either.
+  const formats = isRefused ? info.formats.filter((format) => format !== 'cbor') : info.formats
   try {
-    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts }).format }
+    return { format: negotiate(info.request.headers['accept'], { formats, accepts: () => !isRefused }).format }
   } catch {
     return { format: 'json' }
   }

@@ -5,7 +5,7 @@ import type { Kind } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import type { Store } from '#store'
-import type { Transport } from '#wire'
+import type { CertificateKeyPair, Transport } from '#wire'
 import type { AdmissionHook } from './admission/admission-hooks.ts'
 import type { AuditOptions } from './audit/audit-log.ts'
 import type { AuthenticationOptions } from './auth/authentication-options.ts'
@@ -65,9 +65,9 @@ export interface ServerOptions {
    */
   conversions?: Readonly<Record<string, ConvertObject>>
   /**
-   * How webhooks are reached.
+   * How webhooks and the Services of aggregated API servers are reached.
    *
-   * @default over the network, by URL only
+   * @default over the network: webhooks by URL, aggregated API servers by the addresses of their EndpointSlices
    */
   webhooks?: WebhookOptions
   /**
@@ -102,11 +102,33 @@ export interface ServerOptions {
    */
   bootstrap?: boolean
   /**
+   * The client certificate of this server as a proxy before aggregated API servers. They must trust its authority:
+   * {@link FrontProxyOptions.caPem} of `authentication` is published for them.
+   *
+   * @default a certificate of an authority of its own
+   */
+  proxyClient?: CertificateKeyPair
+  /**
+   * Features of Kubernetes that are off by default there, by the name of their feature gate.
+   *
+   * @default all off
+   */
+  featureGates?: FeatureGates
+  /**
    * The audit log.
    *
    * @default none
    */
   audit?: AuditOptions
+}
+
+interface FeatureGates {
+  /**
+   * Requests and responses in CBOR: `application/cbor`, `application/cbor-seq` for watches, `application/apply-patch+cbor`.
+   *
+   * @default false
+   */
+  CBORServingAndStorage?: boolean
 }
 
 export interface AdmissionOptions {

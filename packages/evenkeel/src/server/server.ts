@@ -19,12 +19,17 @@ import {
 } from '#base'
 import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
+import { loadCbor, type MediaFormat } from '#wire'
 import { chainAdmission } from './admission/admission.ts'
 import { admissionPlugins } from './admission/plugins.ts'
 import { WebhookMetrics } from './admission/webhook-metrics.ts'
+import { Aggregation } from './aggregation/aggregation.ts'
+import { ApiServices } from './aggregation/api-services.ts'
+import { publishRequestHeaderValues } from './aggregation/request-header-values.ts'
 import { Admission } from './admission/write-admission.ts'
 import type { AuditLog, AuditOptions } from './audit/audit-log.ts'
 import { makeAuthentication, type Authentication } from './auth/authentication.ts'
+import { makeFrontProxyIdentity, type FrontProxyIdentity } from './auth/front-proxy-identity.ts'
 import { makeIdentity, type Identity } from './auth/identity.ts'
 import { administrator, withAuthenticatedGroup } from './auth/user.ts'
 import { makeAuthorizer } from './authz/authorization-modes.ts'
@@ -34,6 +39,7 @@ import { CrdController } from './crd/crd-controller.ts'
 import { installKinds } from './crd/install-kinds.ts'
 import { FlowControl } from './flowcontrol/flow-control.ts'
 import { RequestHandler, ResourceDispatcher } from './handler.ts'
+import type { UpdateHandler } from './handlers/update.ts'
 import { ActionHandlers } from './handlers/actions.ts'
 import { makeResourceHandlers, type ResourceHandlers } from './handlers/handlers.ts'
 import { Informers } from './informers.ts'
@@ -60,8 +66,9 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const crds = new CrdController({ ...base, ...handlers, conversions: { conversions, webhooks } })
   const audit = options.audit && (await openAuditLog(options.audit, base))
   const listener = makeListener(options, { ...base, ...security })
-  const parts = { ...base, ...security, ...admission, handlers, flowControl, crds, audit, listener }
-  const handler = makeRequestHandler(parts)
+  const { aggregation, frontProxy } = makeAggregation(options, { ...base, ...security, ...handlers, flowControl })
+  const parts = { ...base, ...security, ...admission, handlers, flowControl, crds, aggregation, audit, listener }
+  const handler = makeRequestHandler(parts, await formatsOf(options))
   const transport = acceptLightSignals(handler.transport([() => administrator]))
   const stop = makeStop(
     { ...parts, ownsStore: options.store === undefined },
@@ -72,6 +79,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     await base.informers.start()
     if (options.bootstrap !== false) await bootstrap({ ...base, ...handlers }, { port: options.listen?.port ?? 443 })
     await installKinds(transport, options.kinds ?? [], base)
+    if (options.bootstrap !== false && listener)
+      await publishRequestHeaderValues(transport, {
+        identity: frontProxy(),
+        others: options.authentication?.frontProxy,
+      })
+    aggregation.start()
     await listener?.start(handler)
   } catch (error) {
     // A timer of a server that did not start would keep the process alive.
@@ -101,6 +114,7 @@ interface ServerBase {
   readonly storage: Storage
   readonly registry: Registry
   readonly informers: Informers
+  readonly apis: ApiServices
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -117,9 +131,10 @@ function makeBase({
 }: ServerOptions): ServerBase {
   const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
   const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
+  const apis = new ApiServices(informers)
   const storage = new Storage(store, { clock, cluster: defaultCluster })
   const stop = new AbortController()
-  return { store, storage, registry, informers, clock, random, log, stop, stopping: stop.signal }
+  return { store, storage, registry, informers, apis, clock, random, log, stop, stopping: stop.signal }
 }
 
 /** The stages that decide who sends a request and what they may do. */
@@ -170,6 +185,26 @@ function makeHandlers(
   return { handlers: makeResourceHandlers({ ...parts, flowControl, compressedRuns }), flowControl }
 }
 
+interface ServerAggregation {
+  readonly aggregation: Aggregation
+  /** The certificates of this server as a proxy, made on first use. */
+  frontProxy(): FrontProxyIdentity
+}
+
+function makeAggregation(
+  { webhooks = {}, proxyClient }: ServerOptions,
+  parts: ServerBase & ServerSecurity & { readonly updates: UpdateHandler; readonly flowControl: FlowControl },
+): ServerAggregation {
+  let made = parts.identity?.frontProxy
+  const frontProxy = (): FrontProxyIdentity => (made ??= makeFrontProxyIdentity(parts))
+  const aggregation = new Aggregation({
+    ...parts,
+    webhooks,
+    proxyClient: () => proxyClient ?? frontProxy().client,
+  })
+  return { aggregation, frontProxy }
+}
+
 async function openAuditLog(options: AuditOptions, base: ServerBase): Promise<AuditLog> {
   const { AuditLog } = await import('./audit/audit-log.ts')
   return AuditLog.open(options, base)
@@ -179,12 +214,21 @@ interface ServerParts extends ServerBase, ServerSecurity, ServerAdmission {
   readonly handlers: ResourceHandlers
   readonly flowControl: FlowControl
   readonly crds: CrdController
+  readonly aggregation: Aggregation
   readonly audit: AuditLog | undefined
   readonly listener: ServerListener | undefined
 }
 
-function makeRequestHandler(parts: ServerParts): RequestHandler {
-  const { registry, flowControl, webhookMetrics, audit, listener, authentication } = parts
+/** The formats of requests and responses. */
+async function formatsOf({ featureGates = {} }: ServerOptions): Promise<readonly MediaFormat[]> {
+  const standard = ['json', 'yaml', 'protobuf'] as const
+  if (!featureGates.CBORServingAndStorage) return standard
+  await loadCbor()
+  return [...standard, 'cbor']
+}
+
+function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[]): RequestHandler {
+  const { registry, aggregation, flowControl, webhookMetrics, audit, listener, authentication } = parts
   const metrics = new RequestMetrics(registry, () => [
     ...flowControl.metrics(),
     ...webhookMetrics.lines(),
@@ -192,12 +236,13 @@ function makeRequestHandler(parts: ServerParts): RequestHandler {
   ])
   const nonResources = makeNonResourceHandler({
     registry,
+    aggregation,
     metrics,
     authentication,
     checks: healthChecks(parts),
     address: () => listener?.address?.url.replace(/^https?:\/\//, ''),
   })
-  return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics })
+  return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics, formats })
 }
 
 function makeStop(

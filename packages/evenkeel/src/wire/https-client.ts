@@ -222,7 +222,7 @@ function blockList(): BlockList {
 }
 
 /** @throws {Error} for a blocked address. */
-function checkAddress(address: string): void {
+export function checkAddress(address: string): void {
   if (isBlocked(address)) throw new Error(`dial tcp ${address}: link-local and metadata addresses are not called`)
 }
 
@@ -233,7 +233,7 @@ function isBlocked(address: string): boolean {
 }
 
 /** A lookup function for sockets that refuses blocked addresses. */
-function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction {
+export function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction {
   return (name, { all = false }, done) => {
     resolveName(name)
       .then((address) => {

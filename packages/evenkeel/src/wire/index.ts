@@ -31,6 +31,7 @@ export {
   WebSocketReader,
   webSocketToken,
 } from './websocket.ts'
+export { encodeCbor, encodeCborEvent, loadCbor, splitCbor } from './cbor/codec.ts'
 export { checkValues, findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'
@@ -40,4 +41,5 @@ export {
   makeAuthority,
   type CertificateKeyPair,
 } from './certificates.ts'
+export { connectBackend, type BackendConnection } from './backend-client.ts'
 export { connectHttps, type HttpsConnection, type HttpsOptions } from './https-client.ts'

@@ -70,7 +70,8 @@ test.each([
   ['application/json; charset=utf-8', 'json'],
   ['application/yaml', 'yaml'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  ['application/cbor', undefined],
+  ['application/cbor', 'cbor'],
+  ['application/cbor-seq', undefined],
   ['text/plain', undefined],
 ])('formatOfBody of %s is %s', (contentType, format) => {
   expect(formatOfBody(contentType)).toBe(format)

@@ -6,13 +6,14 @@
  */
 import { notAcceptable } from '#api'
 
-export type MediaFormat = 'json' | 'yaml' | 'protobuf'
+export type MediaFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
 
 /** The media type of each format. */
 export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   json: 'application/json',
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
+  cbor: 'application/cbor',
 }
 
 /** A transformation of the response: `as=Table;g=meta.k8s.io;v=v1`. */

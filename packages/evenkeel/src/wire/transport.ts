@@ -47,6 +47,8 @@ export interface WireResponse {
   readonly headers: WireHeaders
   /** The chunks of an array are written one after the other, without concatenation. */
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
+  /** The body is sent as it is: never compressed. */
+  readonly isFinal?: true
   /** With status 101: the connection speaks another protocol from now on. */
   readonly upgrade?: WireUpgrade
 }
@@ -57,8 +59,12 @@ export interface WireUpgrade {
   readonly protocol: string
   /** The bytes to send for a piece of the body. */
   encode(piece: Uint8Array): Uint8Array
-  /** Takes bytes of the client. */
-  receive(bytes: Uint8Array): { readonly reply?: Uint8Array; readonly isOver?: boolean }
+  /** Takes bytes of the client. No more are read before `ready` resolves. */
+  receive(bytes: Uint8Array): {
+    readonly reply?: Uint8Array
+    readonly isOver?: boolean
+    readonly ready?: Promise<unknown>
+  }
   /** The last bytes that are sent. */
   readonly closing: Uint8Array
 }

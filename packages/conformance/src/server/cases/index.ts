@@ -46,6 +46,9 @@ import { ruleLibraryCases } from './rules/libraries.ts'
 import { ruleMistakeCases } from './rules/mistakes.ts'
 import { ruleCases } from './rules/rules.ts'
 import { transitionCases } from './rules/transitions.ts'
+import { availabilityCases } from './aggregation/availability.ts'
+import { proxyCases } from './aggregation/proxy.ts'
+import { cborCases } from './shell/cbor.ts'
 import { contentTypeCases } from './shell/content.ts'
 import { discoveryCases } from './shell/discovery.ts'
 import { inputCases } from './shell/input.ts'
@@ -93,6 +96,9 @@ export const serverSuite: readonly ServerCase[] = [
   ...contentCases,
   ...namespaceCases,
   ...namespaceEndCases,
+  ...availabilityCases,
+  ...proxyCases,
+  ...cborCases,
   ...contentTypeCases,
   ...inputCases,
   ...routeCases,

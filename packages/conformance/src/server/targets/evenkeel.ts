@@ -23,9 +23,15 @@ export const ourDifferences: Readonly<Record<string, string>> = {
 /** Limits of a server that is called in process. */
 const inProcess = 'in-process callers are administrators'
 const alone = 'no controllers run'
-export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess, collector: alone } as const
-export const overHttpsLacks = { collector: alone } as const
-export const planeLacks = { still: 'controllers act on what the cases create' } as const
+const gate = 'the feature gate is off'
+export const inProcessLacks = {
+  authentication: inProcess,
+  'no-anonymous': inProcess,
+  cbor: gate,
+  collector: alone,
+} as const
+export const overHttpsLacks = { cbor: gate, collector: alone } as const
+export const planeLacks = { still: 'controllers act on what the cases create', cbor: gate } as const
 
 /** Starts a server to test. In-process callers are administrators, so no request is rejected for missing rights. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {
@@ -47,6 +53,12 @@ export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<Ev
     name: 'evenkeel over HTTPS',
     lacks: overHttpsLacks,
   })
+}
+
+/** The same with CBOR. */
+export async function evenkeelWithCbor(options: ServerOptions = {}): Promise<EvenkeelTarget> {
+  const server = await startServer({ ...options, listen: {}, featureGates: { CBORServingAndStorage: true } })
+  return overHttps(server, { name: 'evenkeel with CBOR', lacks: {} })
 }
 
 /** The same with controllers. */

@@ -14,18 +14,21 @@ interface UrlTargetOptions {
   readonly name: string
   /** The server's etcd, if the suite may compact it. */
   readonly etcd?: string
+  /** Whether the feature gate CBORServingAndStorage is on. */
+  readonly cbor?: boolean
   /** Other known limits, with the reason. */
   readonly lacks?: Readonly<Partial<Record<ServerNeed, string>>>
 }
 
 export function urlTarget(
   { url, token, ...security }: Reach,
-  { name, etcd, lacks = {} }: UrlTargetOptions,
+  { name, etcd, cbor = false, lacks = {} }: UrlTargetOptions,
 ): ServerTarget {
   return {
     name,
     lacks: {
       ...(etcd === undefined && { compaction: 'its history cannot be forgotten on demand' }),
+      ...(!cbor && { cbor: 'the feature gate is off' }),
       // Without controllers, nothing collects garbage.
       ...(lacks.still === undefined && { collector: 'no controllers run' }),
       ...lacks,

@@ -38,6 +38,7 @@ export async function serverOptionsOf(
   environment: ServerEnvironment,
 ): Promise<ServerOptions & { listen: ServerListenOptions }> {
   const [identity, authentication] = await Promise.all([identityOf(flags, environment), authenticationOf(flags)])
+  const proxyClient = await proxyClientOf(flags)
   const auditPath = flags.value('audit-log-path')
   return {
     ...environment,
@@ -48,6 +49,8 @@ export async function serverOptionsOf(
       ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement'),
     },
     limits: limitsOf(flags),
+    ...(proxyClient && { proxyClient }),
+    featureGates: { CBORServingAndStorage: flags.values('feature-gates').includes('CBORServingAndStorage=true') },
     ...(auditPath !== undefined && {
       audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
     }),
@@ -86,18 +89,36 @@ async function readCredential(certificateFile: string, keyFile: string): Promise
 
 async function authenticationOf(flags: Flags): Promise<AuthenticationOptions> {
   const clientAuthorities = await textsOf(flags, 'client-ca-file')
-  const [proxyAuthority] = await textsOf(flags, 'requestheader-client-ca-file')
-  const allowedNames = flags.values('requestheader-allowed-names')
+  const frontProxy = await frontProxyOf(flags)
   const tokenFile = flags.value('token-auth-file')
   return {
     anonymous: flags.isOn('anonymous-auth', true),
     clientCaPems: clientAuthorities,
     serviceAccounts: await serviceAccountsOf(flags),
     ...(tokenFile !== undefined && { tokenFile }),
-    ...(proxyAuthority !== undefined && {
-      frontProxy: { caPem: proxyAuthority, ...(allowedNames.length > 0 && { allowedNames }) },
-    }),
+    ...(frontProxy && { frontProxy }),
   }
+}
+
+async function frontProxyOf(flags: Flags): Promise<AuthenticationOptions['frontProxy']> {
+  const [caPem] = await textsOf(flags, 'requestheader-client-ca-file')
+  if (caPem === undefined) return undefined
+  const given = {
+    allowedNames: flags.values('requestheader-allowed-names'),
+    usernameHeaders: flags.values('requestheader-username-headers'),
+    groupHeaders: flags.values('requestheader-group-headers'),
+    uidHeaders: flags.values('requestheader-uid-headers'),
+    extraHeaderPrefixes: flags.values('requestheader-extra-headers-prefix'),
+  }
+  return { caPem, ...Object.fromEntries(Object.entries(given).filter(([, values]) => values.length > 0)) }
+}
+
+/** The client certificate for aggregated API servers. */
+async function proxyClientOf(flags: Flags): Promise<Identity['server'] | undefined> {
+  const [certificateFile, keyFile] = [flags.value('proxy-client-cert-file'), flags.value('proxy-client-key-file')]
+  if ((certificateFile === undefined) !== (keyFile === undefined))
+    throw new RangeError('--proxy-client-cert-file needs --proxy-client-key-file, and vice versa')
+  return certificateFile === undefined || keyFile === undefined ? undefined : readCredential(certificateFile, keyFile)
 }
 
 async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {

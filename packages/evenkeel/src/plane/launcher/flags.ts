@@ -112,6 +112,7 @@ export const apiServerFlags = {
     takes: 'values',
     help: 'OwnerReferencesPermissionEnforcement; other plugins are always enabled or not supported',
   },
+  'feature-gates': { takes: 'values', help: 'CBORServingAndStorage=true; other gates have no effect' },
   help: { takes: 'switch', help: 'print this help' },
   'max-mutating-requests-inflight': { takes: 'value', help: 'maximum number of writes in flight (default 200)' },
   'max-requests-inflight': { takes: 'value', help: 'maximum number of reads in flight (default 400)' },
@@ -120,10 +121,19 @@ export const apiServerFlags = {
     takes: 'values',
     help: 'allowed common names of proxies (default all that the CA signed)',
   },
+  'proxy-client-cert-file': { takes: 'value', help: 'client certificate for aggregated API servers' },
+  'proxy-client-key-file': { takes: 'value', help: 'key of the client certificate for aggregated API servers' },
   'requestheader-client-ca-file': {
     takes: 'value',
     help: 'CA certificate of proxies that authenticate users with X-Remote- headers',
   },
+  'requestheader-extra-headers-prefix': {
+    takes: 'values',
+    help: 'prefixes of headers with extra values (default X-Remote-Extra-)',
+  },
+  'requestheader-group-headers': { takes: 'values', help: 'headers with the groups (default X-Remote-Group)' },
+  'requestheader-uid-headers': { takes: 'values', help: 'headers with the uid (default X-Remote-Uid)' },
+  'requestheader-username-headers': { takes: 'values', help: 'headers with the user name (default X-Remote-User)' },
   'secure-port': { takes: 'value', help: 'the port to listen on (default 6443)' },
   'service-account-extend-token-expiration': {
     takes: 'switch',
@@ -150,7 +160,6 @@ const silentFlags = {
   'allow-privileged': { takes: 'switch', help: 'no effect' },
   'disable-admission-plugins': { takes: 'values', help: 'no effect' },
   'etcd-servers': { takes: 'values', help: 'no effect: objects are kept in memory' },
-  'feature-gates': { takes: 'values', help: 'no effect' },
   'runtime-config': { takes: 'values', help: 'no effect' },
   'service-cluster-ip-range': { takes: 'value', help: 'no effect' },
 } as const satisfies FlagTable

@@ -20,6 +20,7 @@ import type { Clock } from '#base'
 import {
   decodeProtobuf,
   formatOfBody,
+  loadCbor,
   readJson,
   readYaml,
   type ResourcePath,
@@ -269,6 +270,8 @@ async function documentOf(bytes: Uint8Array, contentType: string | undefined): P
 async function parseDocument(bytes: Uint8Array, contentType: string): Promise<JsonValue> {
   const format = formatOfBody(contentType)
   if (format === 'protobuf') return decodeProtobuf(bytes)
+  if (format === 'cbor' || /\+cbor\b/.test(contentType))
+    return (await loadCbor()).readCbor(bytes, { valuesMax: shownValuesMax })
   if (format === 'yaml' || /\+yaml\b/.test(contentType))
     return (await readYaml(bytes, { valuesMax: shownValuesMax })).value
   return readJson(bytes, { valuesMax: shownValuesMax }).value

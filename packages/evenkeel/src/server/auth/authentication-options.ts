@@ -106,6 +106,19 @@ export interface FrontProxyOptions {
    * @default every certificate of the authority
    */
   readonly allowedNames?: readonly string[]
+  /**
+   * Headers with the name of the user; the first that a request has counts. All header names begin with `X-Remote-`:
+   * the values of other headers may be joined on their way.
+   *
+   * @default ['X-Remote-User']
+   */
+  readonly usernameHeaders?: readonly string[]
+  /** Headers with the groups of the user. @default ['X-Remote-Group'] */
+  readonly groupHeaders?: readonly string[]
+  /** Headers with the uid of the user. @default ['X-Remote-Uid'] */
+  readonly uidHeaders?: readonly string[]
+  /** Prefixes of headers with extra values; the rest of the name is the key. @default ['X-Remote-Extra-'] */
+  readonly extraHeaderPrefixes?: readonly string[]
 }
 
 export interface TokenWebhookOptions {

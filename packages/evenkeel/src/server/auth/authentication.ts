@@ -71,10 +71,7 @@ export async function makeAuthentication(
   const ofUsers = [...(identity ? [identity.authority.certificatePem] : []), ...clientAuthorities]
   const proxies =
     frontProxy &&
-    frontProxyAuthenticator({
-      certificates: new ClientCertificates([frontProxy.caPem], clock),
-      allowedNames: frontProxy.allowedNames ?? [],
-    })
+    frontProxyAuthenticator({ ...frontProxy, certificates: new ClientCertificates([frontProxy.caPem], clock) })
   return {
     tokens,
     serviceAccounts: {
@@ -165,9 +162,9 @@ function showsCredentials({ request: { headers, peer } }: RequestInfo): boolean 
 
 // Written out: this runs for every request, and spreading an object is several times as slow.
 function withUser(
-  { request, path, query, resourcePath: place, verb, warnings, dueMs }: RequestInfo,
+  { request, path, query, resourcePath: place, verb, formats, warnings, dueMs }: RequestInfo,
   user: User,
 ): RequestContext {
-  const context = { request, path, query, resourcePath: place, verb, warnings, user }
+  const context = { request, path, query, resourcePath: place, verb, formats, warnings, user }
   return dueMs === undefined ? context : { ...context, dueMs }
 }

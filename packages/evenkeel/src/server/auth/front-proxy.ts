@@ -7,37 +7,59 @@
 import { setOwn } from '#api'
 import type { WireHeaders } from '#wire'
 import type { Authenticator } from '../request-context.ts'
+import type { FrontProxyOptions } from './authentication-options.ts'
 import type { ClientCertificates } from './client-certificates.ts'
 import { withAuthenticatedGroup } from './user.ts'
 
-interface FrontProxyAuthenticatorOptions {
+interface FrontProxyAuthenticatorOptions extends Omit<FrontProxyOptions, 'caPem'> {
   readonly certificates: ClientCertificates
-  /** Allowed common names of proxies; an empty list allows every certificate of their authority. */
-  readonly allowedNames: readonly string[]
 }
 
-/** Authenticates requests by the headers of a front proxy. */
-export function frontProxyAuthenticator({ certificates, allowedNames }: FrontProxyAuthenticatorOptions): Authenticator {
+/**
+ * Authenticates requests by the headers of a front proxy.
+ *
+ * @throws {RangeError} for a header whose values are not kept apart.
+ */
+export function frontProxyAuthenticator({
+  certificates,
+  allowedNames = [],
+  usernameHeaders = ['X-Remote-User'],
+  groupHeaders = ['X-Remote-Group'],
+  uidHeaders = ['X-Remote-Uid'],
+  extraHeaderPrefixes = ['X-Remote-Extra-'],
+}: FrontProxyAuthenticatorOptions): Authenticator {
+  const [users, groups, uids, extras] = [usernameHeaders, groupHeaders, uidHeaders, extraHeaderPrefixes].map(
+    checked,
+  ) as [string[], string[], string[], string[]]
   return ({ request: { peer, headers } }) => {
-    if (headers['x-remote-user'] === undefined) return undefined
+    if (!users.some((header) => headers[header] !== undefined)) return undefined
     const proxy = certificates.check(peer)
     if (!proxy || (allowedNames.length > 0 && !allowedNames.includes(proxy.commonName))) return undefined
-    const [name = ''] = valuesOf(headers['x-remote-user'])
+    const [name = ''] = valuesOf(headers, users)
     if (name === '') return undefined
-    const [uid = ''] = valuesOf(headers['x-remote-uid'])
-    const extra = extraFromHeaders(headers, 'x-remote-extra-')
+    const [uid = ''] = valuesOf(headers, uids)
+    const extra = extras.map((prefix) => extraFromHeaders(headers, prefix)).find((found) => found !== undefined)
     return withAuthenticatedGroup({
       name,
-      groups: valuesOf(headers['x-remote-group']),
+      groups: valuesOf(headers, groups),
       ...(uid !== '' && { uid }),
       ...(extra && { extra }),
     })
   }
 }
 
-/** The values of a repeated identity header, without empty ones. */
-function valuesOf(value: string | undefined): string[] {
-  return value === undefined ? [] : value.split('\n').filter((one) => one !== '')
+/** Header names in lower case. */
+function checked(names: readonly string[]): string[] {
+  return names.map((name) => {
+    if (!/^x-remote-/i.test(name))
+      throw new RangeError(`headers of a front proxy must begin with X-Remote-, got ${JSON.stringify(name)}`)
+    return name.toLowerCase()
+  })
+}
+
+/** The values of identity headers, without empty ones. */
+function valuesOf(headers: WireHeaders, names: readonly string[]): string[] {
+  return names.flatMap((name) => headers[name]?.split('\n').filter((one) => one !== '') ?? [])
 }
 
 /** The values of headers with a prefix; the decoded rest of each name is the key. */

@@ -21,6 +21,8 @@ afterEach(() => rm(parent, { recursive: true }))
 const ensure = (names: readonly string[] = []) =>
   ensureIdentity(folder, { clock, random: new SeededRandom(clock.now()), names })
 
+const files = ['accounts.pem', 'ca.pem', 'front-proxy-ca.pem', 'front-proxy-client.pem', 'server.pem', 'token']
+
 describe('ensureIdentity', () => {
   test('row 3: makes everything at the first start, for its owner only, whatever the umask', async () => {
     const before = process.umask(0)
@@ -29,7 +31,7 @@ describe('ensureIdentity', () => {
     } finally {
       process.umask(before)
     }
-    expect((await readdir(folder)).sort()).toEqual(['accounts.pem', 'ca.pem', 'server.pem', 'token'])
+    expect((await readdir(folder)).sort()).toEqual(files)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777, name).toBe(0o600)
   })
@@ -124,7 +126,7 @@ describe('ensureIdentity', () => {
 
   test('says which file is damaged, and leaves it alone', async () => {
     await ensure()
-    for (const name of ['accounts.pem', 'ca.pem', 'server.pem', 'token']) {
+    for (const name of files) {
       const path = join(folder, name)
       const good = await readFile(path, 'utf8')
       for (const bad of ['', 'garbage', good.slice(0, good.length / 2), good.slice(good.length / 2)]) {
@@ -146,7 +148,7 @@ describe('ensureIdentity', () => {
     await rm(join(folder, 'server.pem'))
     await writeFile(join(folder, '.server.pem.new'), 'half', { mode: 0o644 })
     expect((await ensure()).authority).toEqual(first.authority)
-    expect((await readdir(folder)).sort()).toEqual(['accounts.pem', 'ca.pem', 'server.pem', 'token'])
+    expect((await readdir(folder)).sort()).toEqual(files)
   })
 })
 

@@ -4,6 +4,7 @@
  *
  *   ca.pem        certificate and key of the authority; clients trust only this one
  *   server.pem    certificate and key of the server, renewed when the names change or it is about to expire
+ *   front-proxy-ca.pem, front-proxy-client.pem   this server as a proxy before aggregated API servers
  *   token         256 random bits, in base64url
  *   accounts.pem  keys of service accounts, the newest first; to rotate, put a new one in front
  *
@@ -17,6 +18,7 @@ import { join } from 'node:path'
 import { SystemClock, SystemRandom, type Clock, type Random } from '#base'
 import { issueClientCertificate, issueServerCertificate, makeAuthority, type CertificateKeyPair } from '#wire'
 import { validityOf } from './client-certificates.ts'
+import { issueFrontProxyClient, type FrontProxyIdentity } from './front-proxy-identity.ts'
 import { ensureSecretFolder, IdentityError, readSecretFile, writeSecretFile } from './secret-files.ts'
 import { makeServiceAccountKey, parsePemKeys } from './service-account-keys.ts'
 
@@ -32,6 +34,12 @@ export interface Identity {
    * @default one that lives as long as the server
    */
   readonly accountKeys?: readonly string[]
+  /**
+   * This server as a proxy before aggregated API servers.
+   *
+   * @default one that lives as long as the server
+   */
+  readonly frontProxy?: FrontProxyIdentity
 }
 
 export interface IdentityOptions {
@@ -105,7 +113,23 @@ export async function ensureIdentity(
     make: () => issueServerCertificate(authority, { clock, random, names: allNames(names) }),
   })
   const token = await ensureToken(join(folder, 'token'), random)
-  return { authority, server, token, accountKeys: [await ensureAccountKeys(join(folder, 'accounts.pem'))] }
+  const accountKeys = [await ensureAccountKeys(join(folder, 'accounts.pem'))]
+  return { authority, server, token, accountKeys, frontProxy: await ensureFrontProxy(folder, { clock, random }) }
+}
+
+async function ensureFrontProxy(
+  folder: string,
+  context: { readonly clock: Clock; readonly random: Random },
+): Promise<FrontProxyIdentity> {
+  const authority = await ensureCredential(join(folder, 'front-proxy-ca.pem'), {
+    isGood: (found) => validityOf(found).toMs - context.clock.now() >= authorityLeftMs,
+    make: () => makeAuthority(context),
+  })
+  const client = await ensureCredential(join(folder, 'front-proxy-client.pem'), {
+    isGood: (found) => isCurrent(found, context.clock) && isIssuedBy(found, authority),
+    make: () => issueFrontProxyClient(authority, context),
+  })
+  return { authority, client }
 }
 
 interface CredentialCheck {

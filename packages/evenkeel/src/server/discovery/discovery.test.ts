@@ -193,3 +193,37 @@ test('Discovery takes a slash at the end, and knows no other paths', () => {
   }
   expect(builtin.document('/apis/apps', { aggregated: true })).toBeUndefined()
 })
+
+test('Discovery has the versions of other servers, in the order of their priorities', () => {
+  const entry = (group: string, groupPriorityMinimum: number, versionPriority = 15) => ({
+    group,
+    version: 'v1',
+    groupPriorityMinimum,
+    versionPriority,
+    discovery: { version: 'v1', freshness: 'Stale' },
+  })
+  const local = [
+    ...builtinCatalog(),
+    customResource({ group: 'mid.example.com', version: 'v1', kind: 'A', plural: 'as' }),
+    customResource({ group: 'mid.example.com', version: 'v2', kind: 'A', plural: 'as' }),
+  ]
+  const discovery = new Discovery(local, {
+    remote: [
+      entry('first.example.com', 19_000),
+      entry('a.example.com', 1000),
+      entry('z.example.com', 1000),
+      entry('last.example.com', 10),
+      entry('mid.example.com', 1000, 200),
+    ],
+  })
+  const { groups } = read(discovery, '/apis') as { groups: { name: string; versions: { version: string }[] }[] }
+  const names = groups.map(({ name }) => name)
+  expect(names.slice(0, 3)).toEqual(['apiregistration.k8s.io', 'first.example.com', 'apps'])
+  expect(names.slice(-4)).toEqual(['a.example.com', 'mid.example.com', 'z.example.com', 'last.example.com'])
+  const mid = groups.find(({ name }) => name === 'mid.example.com')
+  expect(mid?.versions.map(({ version }) => version)).toEqual(['v1', 'v2'])
+  const { items } = read(discovery, '/apis', true) as Aggregated
+  const versions = items.find(({ metadata: { name } }) => name === 'mid.example.com')?.versions ?? []
+  expect(versions[0]).toEqual({ version: 'v1', freshness: 'Stale' })
+  expect(versions[1]?.resources.map(({ resource }) => resource)).toEqual(['as'])
+})

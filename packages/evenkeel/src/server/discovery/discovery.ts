@@ -8,11 +8,13 @@ import { createHash } from 'node:crypto'
 import { formatApiVersion, type JsonObject } from '#api'
 import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from './document.ts'
-import { groupResources, type ServedGroup, type ServedVersion } from './groups.ts'
+import { groupResources, withRemote, type RemoteEntry, type ServedGroup, type ServedVersion } from './groups.ts'
 
 interface DiscoveryOptions {
   /** Host and port that the `/api` document names. @default none */
   readonly serverAddress?: string
+  /** Versions that other servers serve. @default none */
+  readonly remote?: readonly RemoteEntry[]
 }
 
 interface DiscoveryDocumentOptions {
@@ -27,8 +29,8 @@ export class Discovery {
   readonly #serverAddress: string | undefined
   readonly #documents = new Map<string, ServedDocument>()
 
-  constructor(resources: readonly Resource[], { serverAddress }: DiscoveryOptions = {}) {
-    this.#groups = new Map(groupResources(resources).map((group) => [group.name, group]))
+  constructor(resources: readonly Resource[], { serverAddress, remote = [] }: DiscoveryOptions = {}) {
+    this.#groups = new Map(withRemote(groupResources(resources), remote).map((group) => [group.name, group]))
     this.#serverAddress = serverAddress
   }
 
@@ -95,7 +97,8 @@ function groupDiscovery({ name, versions }: ServedGroup): JsonObject {
   return { metadata: name === '' ? {} : { name }, versions: versions.map(versionDiscovery) }
 }
 
-function versionDiscovery({ version, resources }: ServedVersion): JsonObject {
+function versionDiscovery({ version, resources, remote }: ServedVersion): JsonObject {
+  if (remote) return remote
   return { version, resources: resources.map(resourceDiscovery), freshness: 'Current' }
 }
 

@@ -4,12 +4,15 @@
  * Built-in groups are in the order of the catalog, which is upstream's priority. Groups of CRDs follow in alphabetical
  * order, because upstream gives them all the same low priority.
  */
+import type { JsonObject } from '#api'
 import type { Resource } from '@evenkeel/builtins'
 
 export interface ServedVersion {
   readonly group: string
   readonly version: string
   readonly resources: readonly Resource[]
+  /** The entry of another server for this version, which has no resources here. */
+  readonly remote?: JsonObject
 }
 
 export interface ServedGroup {
@@ -28,6 +31,64 @@ export function groupResources(resources: readonly Resource[]): ServedGroup[] {
   const added = [...new Set(resources.map(({ group }) => group))].filter((name) => !names.has(name)).sort()
   const all = collect(resources, ({ group }) => group)
   return [...names, ...added].map((name) => toGroup(name, all.get(name) ?? []))
+}
+
+/** A version that another server serves, with its priorities. */
+export interface RemoteEntry {
+  readonly group: string
+  readonly version: string
+  readonly groupPriorityMinimum: number
+  readonly versionPriority: number
+  /** An `APIVersionDiscovery`. */
+  readonly discovery: JsonObject
+}
+
+/** Local groups with the versions of other servers, which replace local ones, in the order of their priorities. */
+export function withRemote(local: readonly ServedGroup[], remote: readonly RemoteEntry[]): ServedGroup[] {
+  const groups = [...local]
+  for (const name of new Set(remote.map(({ group }) => group))) {
+    const entries = remote.filter(({ group }) => group === name)
+    const at = groups.findIndex((group) => group.name === name)
+    if (at >= 0) groups[at] = { name, versions: joinVersions(groups[at]?.versions ?? [], entries) }
+    else groups.splice(placeOf(groups, entries, remote), 0, { name, versions: joinVersions([], entries) })
+  }
+  return groups
+}
+
+/** Before the first group of a lower priority, or of the same one with a later name. */
+function placeOf(
+  groups: readonly ServedGroup[],
+  entries: readonly RemoteEntry[],
+  remote: readonly RemoteEntry[],
+): number {
+  const name = entries[0]?.group ?? ''
+  const priorityOf = (group: string): number =>
+    Math.max(
+      ...remote.flatMap((one) => (one.group === group ? [one.groupPriorityMinimum] : [])),
+      groupPriorityOr(group, groups),
+    )
+  const mine = Math.max(...entries.map(({ groupPriorityMinimum }) => groupPriorityMinimum))
+  const at = groups.findIndex((group) => {
+    const other = priorityOf(group.name)
+    return other < mine || (other === mine && compareNames(name, group.name) < 0)
+  })
+  return at < 0 ? groups.length : at
+}
+
+function groupPriorityOr(name: string, groups: readonly ServedGroup[]): number {
+  const isLocal = groups.some(
+    (group) => group.name === name && group.versions.some(({ remote }) => remote === undefined),
+  )
+  return isLocal ? groupPriority(name) : 0
+}
+
+function joinVersions(local: readonly ServedVersion[], entries: readonly RemoteEntry[]): ServedVersion[] {
+  const priorities = new Map(entries.map(({ version, versionPriority }) => [version, versionPriority]))
+  const priorityOf = ({ version }: ServedVersion): number => priorities.get(version) ?? customVersionPriority
+  return [
+    ...local.filter(({ version }) => !priorities.has(version)),
+    ...entries.map(({ group, version, discovery }) => ({ group, version, resources: [], remote: discovery })),
+  ].sort((a, b) => priorityOf(b) - priorityOf(a) || compareVersions(a.version, b.version))
 }
 
 function toGroup(name: string, resources: readonly Resource[]): ServedGroup {
@@ -80,3 +141,39 @@ function rank(version: string): [number, number, number] | undefined {
 function compareNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
+
+// Priorities of groups, `groupPriorityMinimum` of their APIServices, as upstream registers them.
+
+const builtInPriorities: Readonly<Record<string, number>> = {
+  // The core group is listed alone, and this group always comes first.
+  '': 30_000,
+  'apiregistration.k8s.io': 20_001,
+  apps: 17_800,
+  'events.k8s.io': 17_750,
+  'authentication.k8s.io': 17_700,
+  'authorization.k8s.io': 17_600,
+  autoscaling: 17_500,
+  batch: 17_400,
+  'certificates.k8s.io': 17_300,
+  'networking.k8s.io': 17_200,
+  policy: 17_100,
+  'rbac.authorization.k8s.io': 17_000,
+  'storage.k8s.io': 16_800,
+  'admissionregistration.k8s.io': 16_700,
+  'apiextensions.k8s.io': 16_700,
+  'scheduling.k8s.io': 16_600,
+  'coordination.k8s.io': 16_500,
+  'node.k8s.io': 16_300,
+  'discovery.k8s.io': 16_200,
+  'resource.k8s.io': 16_200,
+  'flowcontrol.apiserver.k8s.io': 16_100,
+}
+const customPriority = 1000
+
+/** The priority of a group that this server serves. */
+function groupPriority(group: string): number {
+  return builtInPriorities[group] ?? customPriority
+}
+
+/** The priority of a version of a CRD. */
+const customVersionPriority = 100

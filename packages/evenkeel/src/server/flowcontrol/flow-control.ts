@@ -110,6 +110,10 @@ export class FlowControl {
   /** The response; its seat is released when its last piece is sent. */
   holdSeat(response: WireResponse, seat: Seat, { verb, request }: RequestInfo): WireResponse {
     if (verb === 'watch') return response
+    if (response.upgrade) {
+      seat.leave()
+      return response
+    }
     return onResponseEnd(response, request instanceof TimedRequest ? request.original : request, () => {
       seat.leave()
     })

@@ -96,7 +96,7 @@ export class ActionRequestHandler {
     const definition = target.resource.actions?.find(({ name }) => name === subresource?.name)
     if (!definition) throw new ApiError('NotFound', `there is no action ${JSON.stringify(subresource?.name)}`)
     const { dryRun } = readWriteOptions(context.query, 'CreateOptions')
-    const body = (await readOptionsBody(context.request)) ?? {}
+    const body = (await readOptionsBody(context)) ?? {}
     const stored = await getObject(target, this.#storage)
     await prepareConversions([stored], target.resource)
     const object = toServed(stored, target.resource)

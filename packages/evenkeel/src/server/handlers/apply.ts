@@ -14,6 +14,7 @@ import {
   restoreNulls,
   type JsonObject,
   type JsonObjectDraft,
+  type JsonValue,
   type ObjectMeta,
   type UnstructuredObject,
   parseJson,
@@ -21,7 +22,7 @@ import {
 } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
-import { duplicateYamlKeys, readYaml, type WireResponse } from '#wire'
+import { duplicateYamlKeys, loadCbor, readYaml, type WireRequest, type WireResponse } from '#wire'
 import type { FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
@@ -54,7 +55,7 @@ export class ApplyHandler {
     const bytes = await readBody(context.request)
     const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldManager: manager, fieldValidation, force } = options
-    const { config, repeated } = await readConfiguration(bytes, { inThread: isRemote(context.request) })
+    const { config, repeated } = await readConfiguration(bytes, context.request)
     const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
       const object = await this.#fieldManager.apply(config, current, { manager, target, force })
       refuseDuplicates(repeated, { fieldValidation, warnings: context.warnings })
@@ -115,23 +116,30 @@ interface ApplyConfiguration {
  *
  * @throws {ApiError} `BadRequest`
  */
-export async function readConfiguration(
-  bytes: Uint8Array,
-  { inThread = false }: { inThread?: boolean } = {},
-): Promise<ApplyConfiguration> {
-  const { value, duplicates } = await readYaml(bytes, { inThread, valuesMax: documentValuesMax }).catch(
-    (error: unknown) => {
-      throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
-    },
-  )
+export async function readConfiguration(bytes: Uint8Array, request: WireRequest): Promise<ApplyConfiguration> {
+  const isCbor = request.headers['content-type']?.includes('cbor') === true
+  const read = isCbor
+    ? readCborPatch(bytes)
+    : readYaml(bytes, { inThread: isRemote(request), valuesMax: documentValuesMax })
+  // Upstream names YAML for both formats.
+  const { value, duplicates } = await read.catch((error: unknown) => {
+    throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
+  })
   const config = value ?? {}
-  if (!isJsonObject(config))
+  if (!isJsonObject(config)) {
+    const decoder = isCbor ? 'cbor' : 'error unmarshaling JSON: while decoding JSON: json'
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
+      `error decoding YAML: ${decoder}: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
     )
+  }
   const { apiVersion } = config
   if (typeof apiVersion === 'string') (config as JsonObjectDraft)['apiVersion'] = canonicalApiVersion(apiVersion)
   return { config, repeated: duplicates.length === 0 ? [] : await duplicateFields(bytes, duplicates) }
+}
+
+async function readCborPatch(bytes: Uint8Array): Promise<{ value: JsonValue; duplicates: readonly string[] }> {
+  const { readCbor } = await loadCbor()
+  return { value: readCbor(bytes, { valuesMax: documentValuesMax }), duplicates: [] }
 }
 
 /** Line numbers are omitted for very long texts; paths are enough. */

@@ -73,7 +73,7 @@ export class CreateHandler {
     const { resource } = target
     const choice = negotiateResponse(context, resource)
     const options = readWriteOptions(context.query, 'CreateOptions')
-    const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const format = bodyFormat(context, { custom: resource.custom })
     const bytes = await readBody(context.request)
     const wanted = async (): Promise<ObjectDraft> => {
       const parsed = await parseObject(bytes, format, { kind: resource.kind, request: context.request })

@@ -28,7 +28,7 @@ export class DeleteCollectionHandler {
     const { resource } = target
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const listed = readListOptions(context.query, { watch: false })
-    const options = readDeleteOptions(context.query, await readOptionsBody(context.request))
+    const options = readDeleteOptions(context.query, await readOptionsBody(context))
     const page = await this.#lists.readPage(target, listed, this.#lists.slicesFor(context))
     const items = storedOf(page)
     const waiting = items.values()

@@ -63,7 +63,7 @@ export class DeleteHandler {
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
     const choice = negotiateResponse(context, resource)
-    const options = readDeleteOptions(context.query, await readOptionsBody(context.request))
+    const options = readDeleteOptions(context.query, await readOptionsBody(context))
     const { stored, gone } = await this.delete(target, {
       ...options,
       admission: this.admissionFor(context, target, options),

@@ -41,7 +41,8 @@ import { readWriteOptions } from './write-options.ts'
 const jsonPatchType = 'application/json-patch+json'
 const mergePatchType = 'application/merge-patch+json'
 const strategicPatchType = 'application/strategic-merge-patch+json'
-export const applyType = 'application/apply-patch+yaml'
+const applyType = 'application/apply-patch+yaml'
+const applyCborType = 'application/apply-patch+cbor'
 const operationsMax = 10_000
 
 /** The object after a patch. */
@@ -67,7 +68,7 @@ export class PatchHandler {
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
     const type = patchType(context, resource)
-    if (type === applyType) return this.#applies.handle(context, target)
+    if (isApply(type)) return this.#applies.handle(context, target)
     const choice = negotiateResponse(context, resource)
     const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'PatchOptions')
@@ -200,13 +201,22 @@ function goText(value: JsonValue | undefined): string {
  *
  * @throws {ApiError} `UnsupportedMediaType`, naming the accepted types.
  */
-export function patchType({ request: { headers } }: RequestContext, { custom }: Resource): string {
+export function patchType({ request: { headers }, formats }: RequestContext, { custom }: Resource): string {
   const { type } = parseMediaType(headers['content-type'] ?? '')
-  const accepted = custom
-    ? [jsonPatchType, mergePatchType, applyType]
-    : [jsonPatchType, mergePatchType, strategicPatchType, applyType]
+  const accepted = [
+    jsonPatchType,
+    mergePatchType,
+    ...(custom ? [] : [strategicPatchType]),
+    applyType,
+    ...(formats.includes('cbor') ? [applyCborType] : []),
+  ]
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   return type
+}
+
+/** Whether a patch is an applied configuration. */
+export function isApply(type: string): boolean {
+  return type === applyType || type === applyCborType
 }
 
 /**

@@ -124,7 +124,7 @@ interface BindOptions {
 async function readDocument(context: RequestContext, target: ResourceRef): Promise<ObjectDraft> {
   const { fieldValidation } = readWriteOptions(context.query, 'CreateOptions')
   const resource = bodyResource(target)
-  const read = await parseObject(await readBody(context.request), bodyFormat(context.request), {
+  const read = await parseObject(await readBody(context.request), bodyFormat(context), {
     kind: resource.kind,
     request: context.request,
   })

@@ -27,6 +27,7 @@ import {
   decodeProtobuf,
   findKeys,
   formatOfBody,
+  loadCbor,
   mediaTypes,
   readJson,
   readYaml,
@@ -34,7 +35,7 @@ import {
   type WireRequest,
 } from '#wire'
 import { completeTypeMeta } from '../registry/strategy.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestContext, RequestInfo } from '../request-context.ts'
 import type { FieldValidation } from './write-options.ts'
 
 /** The largest accepted body. */
@@ -46,6 +47,8 @@ interface ParsedBody {
   readonly duplicates: readonly string[]
   /** The JSON text, when it has duplicate keys. */
   readonly text?: string
+  /** CBOR has its own texts about unknown fields. */
+  readonly isCbor?: boolean
   /** More strict decoding errors: those of the patch that made this object. */
   readonly mistakes?: readonly string[]
 }
@@ -76,11 +79,11 @@ export async function readBody({ body, headers }: WireRequest): Promise<Uint8Arr
  * @throws {ApiError} `UnsupportedMediaType`, naming the accepted ones.
  */
 export function bodyFormat(
-  { headers }: WireRequest,
-  formats: readonly MediaFormat[] = ['json', 'yaml', 'protobuf'],
+  { request: { headers }, formats }: Pick<RequestInfo, 'request' | 'formats'>,
+  { custom = false }: { custom?: boolean | undefined } = {},
 ): MediaFormat {
   const format = formatOfBody(headers['content-type'])
-  if (format === undefined || !formats.includes(format))
+  if (format === undefined || !formats.includes(format) || (custom && format === 'protobuf'))
     throw unsupportedMediaType(formats.map((name) => mediaTypes[name]))
   return format
 }
@@ -100,11 +103,13 @@ export async function parseObject(
     read = await parseBody(bytes, format, request)
   } catch (error) {
     if (!isBadRequest(error)) throw error
+    if (format === 'cbor') throw await cborError(error, { bytes, kind })
     throw unrecognized(
       format === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message,
       { bytes, kind },
     )
   }
+  if (format === 'cbor') return withCborType(read, { bytes, kind })
   if (!isJsonObject(read.value))
     throw unrecognized(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(read.value)} into Go value of type struct`,
@@ -114,10 +119,42 @@ export async function parseObject(
 }
 
 function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array; kind: string }): ApiError {
-  const start = Buffer.from(bytes.subarray(0, 30)).toString('hex')
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): ${why} (${start}${bytes.byteLength > 30 ? ' ...' : ''})`,
-  )
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summaryOf(bytes)})`)
+}
+
+/** The beginning of a body: as text when it looks like JSON. */
+function summaryOf(bytes: Uint8Array): string {
+  if (bytes.byteLength === 0) return '<empty>'
+  const start = Buffer.from(bytes.subarray(0, 30)).toString(bytes[0] === 0x7b ? 'utf8' : 'hex')
+  return bytes.byteLength > 30 ? `${start} ...` : start
+}
+
+/** A document in CBOR: null is an empty object, and its type must be texts. */
+async function withCborType(
+  read: ParsedBody,
+  { bytes, kind }: { bytes: Uint8Array; kind: string },
+): Promise<ParsedBody> {
+  const value = read.value ?? {}
+  const isTyped =
+    isJsonObject(value) && ['apiVersion', 'kind'].every((name) => ['string', 'undefined'].includes(typeof value[name]))
+  if (!isTyped) throw await cborError(badRequest('the document has no type'), { bytes, kind })
+  return { ...read, value }
+}
+
+/** What upstream says about a document that it cannot read: its kind, if the top level can be read. */
+async function cborError(error: ApiError, { bytes, kind }: { bytes: Uint8Array; kind: string }): Promise<ApiError> {
+  const { readCborType } = await loadCbor()
+  try {
+    const type = readCborType(bytes)
+    return cannotBeHandledError(type.kind || kind, versionOf(type.apiVersion), error.message)
+  } catch (failure) {
+    const why = isBadRequest(failure) ? failure.message : error.message
+    return unrecognized(`unable to determine group/version/kind: ${why}`, { bytes, kind })
+  }
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1)
 }
 
 /** No object of a cluster has a tenth of it; one with so many takes half a second. */
@@ -134,6 +171,10 @@ async function parseBody(bytes: Uint8Array, format: MediaFormat, request: WireRe
     // A value takes two bytes or more.
     if (bytes.byteLength > 2 * documentValuesMax) checkValues(value, documentValuesMax)
     return { value, duplicates: [] }
+  }
+  if (format === 'cbor') {
+    const { readCbor } = await loadCbor()
+    return { value: readCbor(bytes, { valuesMax: documentValuesMax }), duplicates: [], isCbor: true }
   }
   return readYaml(bytes, { inThread: isRemote(request), valuesMax: documentValuesMax })
 }
@@ -176,18 +217,52 @@ export function shapeObject(
   const { object, unknown, mistake } = resource.custom
     ? pruneCustomObject(given, resource.schema.root)
     : decodeObject(given, resource.schema)
-  if (mistake !== undefined) throw cannotBeHandledError(resource.kind, resource.version, mistake)
+  if (mistake !== undefined)
+    throw cannotBeHandledError(resource.kind, resource.version, body.isCbor ? inCbor(mistake, resource) : mistake)
   const draft = object as ObjectDraft
   if (!resource.custom) keepResetFields(draft, given)
   if (fieldValidation === 'Ignore' || unknown.length + duplicates.length + mistakes.length === 0) return draft
-  const sentences = [
-    ...mistakes,
-    ...strictDecodingMessages(resource.custom ? { unknown, duplicates } : inOrder(body, unknown)),
-  ]
+  const sentences = body.isCbor
+    ? unknownInCbor(given, unknown, resource)
+    : [...mistakes, ...strictDecodingMessages(resource.custom ? { unknown, duplicates } : inOrder(body, unknown))]
   if (fieldValidation === 'Strict' && sentences.length > 0)
     throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
   return draft
+}
+
+const cborTypes: Readonly<Record<string, string>> = { string: 'byte string', bool: 'primitives', object: 'map' }
+
+/** A mistake of the JSON decoder in the words of the CBOR decoder. */
+function inCbor(mistake: string, { version }: Resource): string {
+  return mistake
+    .replace(/^json: cannot unmarshal (\w+)/, (_, type: string) => `cbor: cannot unmarshal ${cborTypes[type] ?? type}`)
+    .replace('Go struct field ', `Go struct field ${version}.`)
+}
+
+/** The CBOR decoder reports one unknown field of a built-in kind, the outermost, by its place in its map. */
+function unknownInCbor(given: JsonObject, unknown: readonly string[], { custom }: Resource): string[] {
+  if (custom || unknown.length === 0) return []
+  const index = indexOfUnknown(given, new Set(unknown), '')
+  return [`cbor: found unknown field at map element index ${index ?? 0}`]
+}
+
+function indexOfUnknown(value: JsonValue, unknown: ReadonlySet<string>, path: string): number | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) return firstOf(value, (item, at) => indexOfUnknown(item, unknown, `${path}[${at}]`))
+  const keys = Object.keys(value)
+  const prefix = path === '' ? '' : `${path}.`
+  const index = keys.findIndex((key) => unknown.has(prefix + key))
+  if (index >= 0) return index
+  return firstOf(keys, (key) => indexOfUnknown((value as JsonObject)[key] ?? null, unknown, prefix + key))
+}
+
+function firstOf<T>(items: readonly T[], find: (item: T, at: number) => number | undefined): number | undefined {
+  for (const [at, item] of items.entries()) {
+    const found = find(item, at)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** Go's decoder reports the fields of built-in kinds in the order of the text; duplicates of custom ones come first. */
@@ -203,10 +278,12 @@ function keepResetFields(draft: ObjectDraft, given: JsonObjectDraft): void {
 }
 
 /** A body with options; undefined when it is empty. */
-export async function readOptionsBody(request: WireRequest): Promise<JsonObject | undefined> {
-  const bytes = await readBody(request)
+export async function readOptionsBody(
+  context: Pick<RequestInfo, 'request' | 'formats'>,
+): Promise<JsonObject | undefined> {
+  const bytes = await readBody(context.request)
   if (bytes.byteLength === 0) return undefined
-  const { value } = await parseBody(bytes, bodyFormat(request), request)
+  const { value } = await parseBody(bytes, bodyFormat(context), context.request)
   if (!isJsonObject(value)) throw badRequest('the body must hold one object')
   return value
 }

@@ -44,7 +44,7 @@ export class ReviewHandler {
     const { resource } = target
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const { fieldValidation } = readWriteOptions(context.query, 'CreateOptions')
-    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), {
+    const read = await parseObject(await readBody(context.request), bodyFormat(context), {
       kind: resource.kind,
       request: context.request,
     })

@@ -43,8 +43,8 @@ import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { readConfiguration, refuseDuplicates, shapeApplied } from './apply.ts'
 import { getObject } from './get.ts'
-import { applyType, patcher, patchType, readStrictPatch, shapePatched } from './patch.ts'
-import { isRemote, bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { isApply, patcher, patchType, readStrictPatch, shapePatched } from './patch.ts'
+import { bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
 import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
@@ -115,7 +115,7 @@ export class ScaleHandler {
 
   async #requested(context: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
     const type = context.verb === 'patch' ? patchType(context, target.resource) : undefined
-    if (type === applyType) return this.#applied(context, resource, target)
+    if (type !== undefined && isApply(type)) return this.#applied(context, resource, target)
     const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
       context.query,
@@ -143,7 +143,7 @@ export class ScaleHandler {
     const bytes = await readBody(context.request)
     const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldValidation, fieldManager: manager, force } = options
-    const { config, repeated } = await readConfiguration(bytes, { inThread: isRemote(context.request) })
+    const { config, repeated } = await readConfiguration(bytes, context.request)
     const shaping = { fieldValidation, warnings: context.warnings }
     return {
       dryRun,
@@ -164,7 +164,7 @@ function readScale(
   bytes: Uint8Array,
   { context, resource, shaping }: { context: RequestContext; resource: Resource; shaping: ShapeOptions },
 ): ReadScale {
-  const format = bodyFormat(context.request)
+  const format = bodyFormat(context)
   return async () =>
     shapeObject(await parseObject(bytes, format, { kind: resource.kind, request: context.request }), resource, shaping)
 }

@@ -71,7 +71,7 @@ export class TokenRequestHandler {
     const resource = this.#resource
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const { fieldValidation, dryRun } = readWriteOptions(context.query, 'CreateOptions')
-    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), {
+    const read = await parseObject(await readBody(context.request), bodyFormat(context), {
       kind: resource.kind,
       request: context.request,
     })

@@ -96,7 +96,7 @@ export class UpdateHandler {
     const choice = negotiateResponse(context, resource)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'UpdateOptions')
     const manager = managerName(fieldManager, context.request.headers['user-agent'])
-    const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const format = bodyFormat(context, { custom: resource.custom })
     const bytes = await readBody(context.request)
     const wanted = async (): Promise<ObjectDraft> => {
       const parsed = await parseObject(bytes, format, { kind: resource.kind, request: context.request })

@@ -7,7 +7,7 @@
 import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
 import { onAbort, randomInt, type Clock, type Random } from '#base'
 import type { Entry, Watch, WatchBatch } from '#store'
-import { mediaTypes, type WireResponse } from '#wire'
+import { mediaTypes, type MediaFormat, type WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import { selectionFor, type ListSelection } from '../list/selection.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
@@ -22,6 +22,13 @@ const bookmarkMs = 60_000
 /** The last bookmark comes this long before the end. */
 const closingBookmarkMs = 2000
 const timeoutMinSeconds = 1800
+
+/** The media types of watches as errors name them. */
+const watchTypes: Readonly<Record<Exclude<MediaFormat, 'yaml'>, string>> = {
+  json: `${mediaTypes.json};stream=watch`,
+  protobuf: `${mediaTypes.protobuf};stream=watch`,
+  cbor: 'application/cbor-seq',
+}
 
 interface WatchServices {
   readonly storage: Storage
@@ -80,7 +87,7 @@ export class WatchHandler {
     const { resource } = target
     const choice = negotiateResponse(context, resource)
     if (choice.format === 'yaml')
-      throw notAcceptable([`${mediaTypes.json};stream=watch`, `${mediaTypes.protobuf};stream=watch`])
+      throw notAcceptable(context.formats.flatMap((format) => (format === 'yaml' ? [] : [watchTypes[format]])))
     const options = withName(readListOptions(context.query, { watch: true }), target.name)
     if (parseRequestedVersion(options.resourceVersion) === undefined)
       throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)

@@ -45,7 +45,7 @@ import {
   type BodyEnd,
   type RequestHead,
 } from './http1-head.ts'
-import { OutputStream } from './output-stream.ts'
+import { OutputStream, pauseUntil } from './output-stream.ts'
 
 type ConnectionPhase = 'idle' | 'head' | 'serving' | 'upgraded' | 'draining' | 'closing' | 'closed'
 
@@ -283,7 +283,8 @@ export class Http1Connection implements ServerConnection {
   }
 
   #receive(upgrade: WireUpgrade, chunk: Uint8Array): void {
-    const { reply, isOver = false } = upgrade.receive(chunk)
+    const { reply, isOver = false, ready } = upgrade.receive(chunk)
+    if (ready) pauseUntil(ready, this.#socket)
     // Whoever sends pings and does not read the answers is not answered.
     if (reply && this.#socket.writableLength < pipelinedBytesMax) this.#socket.write(reply)
     if (!isOver) return

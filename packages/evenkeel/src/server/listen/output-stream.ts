@@ -5,6 +5,7 @@
  * closed. A long piece is written in bursts, because TLS encrypts all of a write at once: a thousand watchers of one
  * large event hold a thousand bursts and not a thousand events. There is one listener each for `drain` and `close`, however much is written.
  */
+import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
@@ -156,4 +157,10 @@ export class OutputStream {
     if (stalled) this.#pending?.remove(stalled)
     waiting?.resolve(hasRoom)
   }
+}
+
+/** Reads no more from a socket until the other end of its tunnel has room. */
+export function pauseUntil(ready: Promise<unknown>, socket: Socket): void {
+  socket.pause()
+  void ready.then(() => socket.resume())
 }

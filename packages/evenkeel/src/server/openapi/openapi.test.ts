@@ -276,3 +276,15 @@ test('OpenApi knows no other paths', () => {
   }
   expect(builtin.document('/openapi/v3/api/v1', { protobuf: true })).toBeUndefined()
 })
+
+test('OpenApi encodes the v2 document also when another server has paths of another form', () => {
+  const wrong = { get: { responses: 5, parameters: [{ name: {} }], tags: 1 } }
+  const remote = ['v1', 'v2'].map((version) => ({
+    group: 'other.example.com',
+    version,
+    openApiHash: undefined,
+    swagger: { paths: { [`/apis/other.example.com/${version}/foos`]: version === 'v1' ? 5 : wrong }, definitions: {} },
+  }))
+  const document = new OpenApi([], { remote }).document('/openapi/v2', { protobuf: true })
+  expect(document?.bytes.byteLength).toBeGreaterThan(0)
+})

@@ -11,12 +11,14 @@ import { groupResources, type ServedVersion } from '../discovery/groups.ts'
 import { documentV2 } from './document-v2.ts'
 import { isCustom } from './document-parts.ts'
 import { describeNonResource, documentV3 } from './document-v3.ts'
-import { encodeDocumentV2 } from './gnostic.ts'
 import { nonResourceOperations } from './non-resource-operations.ts'
+import { encodeMerged, remoteIndex, withRemotePaths, type RemoteOpenApi } from './remote.ts'
 
 interface OpenApiOptions {
   /** The one to be replaced. @default none */
   readonly previous?: OpenApi
+  /** Group versions that other servers serve. @default none */
+  readonly remote?: readonly RemoteOpenApi[]
 }
 
 interface OpenApiDocumentOptions {
@@ -30,10 +32,13 @@ const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+p
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>
   readonly #plain: ReturnType<typeof nonResourceOperations>
+  readonly #remote: readonly RemoteOpenApi[]
   readonly #documents = new Map<string, ServedDocument>()
 
-  constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
-    const groups = groupResources(resources)
+  constructor(resources: readonly Resource[], { previous, remote = [] }: OpenApiOptions = {}) {
+    this.#remote = remote
+    const served = new Set(remote.map(({ group, version }) => `${group}/${version}`))
+    const groups = groupResources(resources.filter(({ group, version }) => !served.has(`${group}/${version}`)))
     const versions = groups.flatMap((group) => group.versions)
     const builtin = groups.filter((group) => !group.versions.every(isCustom))
     this.#plain = nonResourceOperations(builtin.map(({ name }) => name).filter((name) => name !== ''))
@@ -65,7 +70,7 @@ export class OpenApi {
       const hash = this.#versionDocument(path)?.etag.slice(1, -1)
       return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
     })
-    return { paths: Object.fromEntries(entries) }
+    return { paths: Object.fromEntries([...entries, ...remoteIndex(this.#remote)]) }
   }
 
   #versionDocument(path: string): ServedDocument | undefined {
@@ -75,12 +80,13 @@ export class OpenApi {
     return plain && this.#keep(path, () => makeDocument(JSON.stringify(describeNonResource(plain)), 'application/json'))
   }
 
+  #localSwagger(): JsonObject {
+    return documentV2([...this.#versions.values()], { others: this.#plain.values() })
+  }
+
   #swagger(): ServedDocument {
     return this.#keep('swagger', () =>
-      makeDocument(
-        stringifyJson(documentV2([...this.#versions.values()], { others: this.#plain.values() })),
-        'application/json',
-      ),
+      makeDocument(stringifyJson(withRemotePaths(this.#localSwagger(), this.#remote)), 'application/json'),
     )
   }
 
@@ -89,7 +95,8 @@ export class OpenApi {
     return this.#keep('swagger protobuf', () => {
       const { bytes, etag } = this.#swagger()
       const content = parseJson(Buffer.from(bytes).toString()) as JsonObject
-      return { bytes: encodeDocumentV2(content), etag, contentType: openApiProtobufType }
+      const encoded = encodeMerged(content, () => this.#localSwagger())
+      return { bytes: encoded, etag, contentType: openApiProtobufType }
     })
   }
 

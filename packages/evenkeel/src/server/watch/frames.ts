@@ -1,5 +1,5 @@
 /**
- * Watch events as bytes: one line of JSON each, or one length-prefixed protobuf message.
+ * Watch events as bytes: one line of JSON each, one length-prefixed protobuf message, or one CBOR document.
  *
  * The store gives the same batch to all watchers of a prefix. For watchers of the stored version its frames are
  * encoded once, and the same buffers go to all of them, with or without a selector: this decides the cost of fan-out. A
@@ -14,7 +14,7 @@ import { expired, type JsonObject, type Status, type UnstructuredObject, stringi
 import type { Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import type { Change, Entry, WatchBatch } from '#store'
-import { encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
+import { encodeCborEvent, encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
 import { allocatePiece } from '../listen/http1-body.ts'
 import { includeObjectOf } from '../response.ts'
@@ -142,6 +142,7 @@ export class WatchEncoder {
   }
 
   #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
+    if (this.#options.choice.format === 'cbor') return encodeCborEvent(type, object)
     if (this.#options.choice.format === 'protobuf') return encodeWatchFrame(type, encodeProtobuf(object))
     return Buffer.from(`{"type":"${type}","object":${stringifyJson(object)}}\n`)
   }

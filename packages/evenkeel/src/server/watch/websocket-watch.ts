@@ -5,7 +5,14 @@
  *
  * Messages are made once for all watchers of a piece, as the pieces are.
  */
-import { isWebSocketRequest, webSocketClosing, webSocketFields, webSocketMessage, WebSocketReader } from '#wire'
+import {
+  isWebSocketRequest,
+  splitCbor,
+  webSocketClosing,
+  webSocketFields,
+  webSocketMessage,
+  WebSocketReader,
+} from '#wire'
 import type { MediaFormat, WireRequest, WireResponse } from '#wire'
 
 const newline = 10
@@ -17,7 +24,7 @@ export function withWebSocket(response: WireResponse, request: WireRequest, form
   if (request.peer === undefined || !isWebSocketRequest(request.headers)) return response
   const reader = new WebSocketReader()
   const made = format === 'json' ? textMessages : binaryMessages
-  const split = format === 'json' ? linesOf : prefixedOf
+  const split = splitters[format] ?? linesOf
   const type = format === 'json' ? 'text' : 'binary'
   return {
     ...response,
@@ -36,6 +43,11 @@ export function withWebSocket(response: WireResponse, request: WireRequest, form
       closing: webSocketClosing,
     },
   }
+}
+
+const splitters: Partial<Record<MediaFormat, (piece: Uint8Array) => Uint8Array[]>> = {
+  protobuf: prefixedOf,
+  cbor: splitCbor,
 }
 
 const textMessages = new WeakMap<Uint8Array, Uint8Array>()
