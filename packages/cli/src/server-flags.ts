@@ -36,9 +36,17 @@ export const serverFlags: OptionSpecs = {
     about: 'who may do what (default: rbac)',
   },
   'anonymous-auth': { type: 'boolean', about: 'let requests without credentials in, as system:anonymous' },
-  'owner-reference-permissions': {
-    type: 'boolean',
-    about: 'changing owner references needs the permission to delete the object',
+  'enable-admission-plugins': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'an admission plugin to run beside the default ones: OwnerReferencesPermissionEnforcement',
+  },
+  'disable-admission-plugins': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'an admission plugin not to run, such as PodSecurity or ServiceAccount',
   },
   limit: {
     type: 'string',
@@ -76,10 +84,29 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
       ...(tokenFile !== undefined && { tokenFile: resolve(cwd, tokenFile) }),
     },
     ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
-    admission: { ownerReferences: values.flag('owner-reference-permissions') },
+    admission: {
+      enablePlugins: await pluginsOf('enable-admission-plugins', values),
+      disablePlugins: await pluginsOf('disable-admission-plugins', values),
+    },
     limits: limitsOf(values.texts('limit')),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
   }
+}
+
+type PluginName = NonNullable<NonNullable<DataPlaneOptions['admission']>['enablePlugins']>[number]
+
+/** Names can be repeated options, or one option with commas, as with kube-apiserver. */
+async function pluginsOf(option: string, values: OptionValues): Promise<PluginName[]> {
+  const names = values.texts(option).flatMap((text) => text.split(',').filter((name) => name !== ''))
+  if (names.length === 0) return []
+  const { admissionPluginNames } = await import('evenkeel/server')
+  const known: readonly string[] = admissionPluginNames
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new Failure('usage', `--${option}: there is no plugin ${JSON.stringify(unknown)}`, {
+      hint: `choose from ${known.join(', ')}`,
+    })
+  return names as PluginName[]
 }
 
 function limitsOf(texts: readonly string[]): NonNullable<DataPlaneOptions['limits']> {

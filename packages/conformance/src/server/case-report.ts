@@ -17,8 +17,10 @@ Every rule below is a case that first passed against a real kube-apiserver 1.36.
 over HTTPS, on memory, on files and on etcd. Deliberate differences, and cases that a server cannot run, are skipped with the
 reason.
 
-Not supported yet: CBOR (415), aggregated API servers, \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
-LimitRange, PodSecurity, PriorityClass, RuntimeClass and ServiceAccount.
+Not supported yet: CBOR (415), aggregated API servers, \`exec\`, \`attach\` and \`port-forward\`. Of the default admission plugins
+CertificateApproval, CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest and PersistentVolumeClaimResize
+do not exist. FlowSchemas and PriorityLevelConfigurations are stored and not used: [limits](guides/server.md#limits) are options
+of the server.
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):
 

@@ -20,7 +20,7 @@ import { serverSuite } from './cases/index.ts'
 import { renderCompatibility } from './compatibility.ts'
 import { runCases, type CaseResult } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
-import { evenkeelOverHttps, evenkeelPlane } from './targets/evenkeel.ts'
+import { evenkeelOverHttps, evenkeelPlane, needsControllers } from './targets/evenkeel.ts'
 import { readKubeconfig, type Reach } from './targets/kubeconfig.ts'
 import { urlTarget } from './targets/url.ts'
 
@@ -78,10 +78,6 @@ async function judgedServers(reach: Reach | undefined): Promise<readonly Judged[
   const lacks = Object.fromEntries(values.lacks.map((need) => [need, `${reach.url} lacks it`]))
   const target = urlTarget(reach, { name: reach.url, lacks, ...(values.etcd !== undefined && { etcd: values.etcd }) })
   return [{ target, judges: () => true, stop: () => Promise.resolve() }]
-}
-
-function needsControllers({ needs = [] }: ServerCase): boolean {
-  return needs.includes('collector')
 }
 
 function reachOf(file = process.env['KUBECONFIG']): Reach | undefined {

@@ -21,9 +21,19 @@ import type { WatchStream } from './watch-stream.ts'
  * - `compaction`: history can be compacted on demand.
  * - `still`: no controller acts on what the cases create.
  * - `callback`: the server can call this process over the loopback.
+ * - `service-accounts`: pods need a service account and get a token: the admission plugin ServiceAccount.
+ * - `storage-protection`: claims and volumes get finalizers: the admission plugin StorageObjectInUseProtection.
  * - `collector`: the controllers of a cluster run: garbage is collected, namespaces get their objects and are emptied.
  */
-export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'collector'
+export type ServerNeed =
+  | 'authentication'
+  | 'no-anonymous'
+  | 'compaction'
+  | 'still'
+  | 'callback'
+  | 'service-accounts'
+  | 'storage-protection'
+  | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>
 

@@ -151,12 +151,12 @@ interface ServerAdmission {
 }
 
 function makeAdmission(
-  { admission: { hooks = [], ownerReferences = false } = {}, webhooks = {} }: ServerOptions,
+  { admission: { hooks = [], ...choice } = {}, webhooks = {} }: ServerOptions,
   base: ServerBase,
   security: ServerSecurity,
 ): ServerAdmission {
   const webhookMetrics = new WebhookMetrics()
-  const options = { webhooks, metrics: webhookMetrics, hooks, ownerReferences }
+  const options = { webhooks, metrics: webhookMetrics, hooks, ...choice }
   const admission = new Admission(chainAdmission(admissionPlugins({ ...base, ...security }, options)))
   return { admission, webhookMetrics }
 }

@@ -2,6 +2,10 @@
  * Every rule of the API, as cases.
  */
 import type { ServerCase } from '../target.ts'
+import { classCases } from './admission/classes.ts'
+import { limitRangeCases } from './admission/limit-ranges.ts'
+import { podSecurityCases } from './admission/pod-security.ts'
+import { serviceAccountCases } from './admission/service-accounts.ts'
 import { builtInApplyCases } from './apply/built-in.ts'
 import { applyRequestCases } from './apply/requests.ts'
 import { sequenceCases } from './apply/sequences.ts'
@@ -130,4 +134,8 @@ export const serverSuite: readonly ServerCase[] = [
   ...policyParamCases,
   ...mutatingPolicyCases,
   ...quotaCases,
+  ...limitRangeCases,
+  ...classCases,
+  ...serviceAccountCases,
+  ...podSecurityCases,
 ]

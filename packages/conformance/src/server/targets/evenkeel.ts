@@ -6,7 +6,7 @@ import type { Server, ServerOptions } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
 import type { Send } from '../client.ts'
 import { urlTarget } from './url.ts'
-import type { ServerTarget } from '../target.ts'
+import type { ServerCase, ServerTarget } from '../target.ts'
 
 export interface EvenkeelTarget extends ServerTarget {
   stop(): Promise<void>
@@ -18,15 +18,19 @@ export const ourDifferences: Readonly<Record<string, string>> = {
   'server/content/yaml-first-document': 'a body of several YAML documents is rejected, so that none is lost silently',
   'server/validation/duplicate-key-in-yaml': 'a duplicate key is reported by its path, as in JSON, and not by its line',
   'server/custom/numbers': 'numbers are JavaScript numbers: integers are exact up to 2^53',
-  'server/defaults/claim': 'no controller here would ever remove the finalizer kubernetes.io/pvc-protection',
 }
 
 /** Limits of a server that is called in process. */
 const inProcess = 'in-process callers are administrators'
 const alone = 'no controllers run'
-export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess, collector: alone } as const
-export const overHttpsLacks = { collector: alone } as const
+export const overHttpsLacks = { collector: alone, 'service-accounts': alone, 'storage-protection': alone } as const
+export const inProcessLacks = { ...overHttpsLacks, authentication: inProcess, 'no-anonymous': inProcess } as const
 export const planeLacks = { still: 'controllers act on what the cases create' } as const
+
+/** Whether a case runs on a server with controllers, and on no other of ours. */
+export function needsControllers({ needs = [] }: ServerCase): boolean {
+  return needs.some((need) => need in overHttpsLacks)
+}
 
 /** Starts a server to test. In-process callers are administrators, so no request is rejected for missing rights. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {

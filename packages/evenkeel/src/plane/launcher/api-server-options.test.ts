@@ -31,7 +31,7 @@ describe('serverOptionsOf', () => {
       listen: { host: '127.0.0.1', port: 6443 },
       authorization: ['rbac'],
       authentication: { anonymous: true, clientCaPems: [] },
-      admission: { ownerReferences: false },
+      admission: { enablePlugins: ['ServiceAccount', 'StorageObjectInUseProtection'], disablePlugins: [] },
     })
   })
 
@@ -84,7 +84,8 @@ describe('serverOptionsOf', () => {
   test('reads who decides, and what holds them back', async () => {
     const options = await optionsOf(
       '--authorization-mode=Node,RBAC,AlwaysAllow',
-      '--enable-admission-plugins=A,OwnerReferencesPermissionEnforcement',
+      '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement',
+      '--disable-admission-plugins=ServiceAccount,PersistentVolumeClaimResize',
       '--max-requests-inflight=7',
       '--max-mutating-requests-inflight=0',
       '--request-timeout=1m30s',
@@ -92,7 +93,10 @@ describe('serverOptionsOf', () => {
     )
     expect(options).toMatchObject({
       authorization: ['rbac', 'always-allow'],
-      admission: { ownerReferences: true },
+      admission: {
+        enablePlugins: ['StorageObjectInUseProtection', 'OwnerReferencesPermissionEnforcement'],
+        disablePlugins: ['ServiceAccount'],
+      },
       limits: { readsMax: 7, requestMs: 90_000 },
       audit: { file: { path: 'audit.log' } },
     })

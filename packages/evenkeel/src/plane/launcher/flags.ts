@@ -108,10 +108,8 @@ export const apiServerFlags = {
     help: 'directory of apiserver.crt and apiserver.key, which are created if they do not exist',
   },
   'client-ca-file': { takes: 'value', help: 'CA certificates for client certificates' },
-  'enable-admission-plugins': {
-    takes: 'values',
-    help: 'OwnerReferencesPermissionEnforcement; other plugins are always enabled or not supported',
-  },
+  'disable-admission-plugins': { takes: 'values', help: 'admission plugins not to run' },
+  'enable-admission-plugins': { takes: 'values', help: 'admission plugins to run beside the default ones' },
   help: { takes: 'switch', help: 'print this help' },
   'max-mutating-requests-inflight': { takes: 'value', help: 'maximum number of writes in flight (default 200)' },
   'max-requests-inflight': { takes: 'value', help: 'maximum number of reads in flight (default 400)' },
@@ -144,11 +142,10 @@ export const apiServerFlags = {
   version: { takes: 'switch', help: 'print the Kubernetes version of the API' },
 } as const satisfies FlagTable
 
-/** Flags without effect: there is no etcd, no pod network and no plugin to disable. */
+/** Flags without effect: there is no etcd and no pod network. */
 const silentFlags = {
   'advertise-address': { takes: 'value', help: 'no effect' },
   'allow-privileged': { takes: 'switch', help: 'no effect' },
-  'disable-admission-plugins': { takes: 'values', help: 'no effect' },
   'etcd-servers': { takes: 'values', help: 'no effect: objects are kept in memory' },
   'feature-gates': { takes: 'values', help: 'no effect' },
   'runtime-config': { takes: 'values', help: 'no effect' },
