@@ -124,7 +124,16 @@ function levels(): SystemObject[] {
 function priorityLevel(name: string, spec: JsonObject): SystemObject {
   const fields = { spec, status: {} }
   const kind = 'PriorityLevelConfiguration'
-  return { group, kind, plural: 'prioritylevelconfigurations', name, annotations, generation: 1, fields, keeps: 'spec' }
+  return {
+    group,
+    kind,
+    plural: 'prioritylevelconfigurations',
+    name,
+    annotations,
+    generation: 1,
+    fields,
+    keeps: ['spec'],
+  }
 }
 
 function flowSchema(name: string, { precedence, level, by, subjects, rules }: FlowSchema, now: string): SystemObject {
@@ -136,7 +145,7 @@ function flowSchema(name: string, { precedence, level, by, subjects, rules }: Fl
     name,
     annotations,
     generation: 1,
-    keeps: 'spec',
+    keeps: ['spec'],
     fields: {
       spec: {
         ...(by && { distinguisherMethod: { type: by } }),

@@ -18,11 +18,8 @@ export interface SystemObject {
   readonly generation?: number
   /** The fields outside metadata. */
   readonly fields: JsonObject
-  /**
-   * What a server restores in an existing object when it starts: `spec` unless an annotation excludes it, `data`, or
-   * nothing.
-   */
-  readonly keeps?: 'spec' | 'data'
+  /** The fields that a server restores in an existing object. @default none */
+  readonly keeps?: readonly string[]
 }
 
 interface SystemObjectOptions {
@@ -138,7 +135,7 @@ function apiService(spec: JsonObject, { name, managed, now }: ApiServiceOptions)
     plural: 'apiservices',
     name,
     labels: { [managedLabel]: managed },
-    keeps: 'spec',
+    keeps: ['spec'],
     fields: {
       spec,
       status: {

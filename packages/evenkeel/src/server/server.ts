@@ -11,6 +11,7 @@ import { defaultCluster } from '#api'
 import {
   acceptLightSignals,
   silentLogger,
+  sleep,
   SystemClock,
   SystemRandom,
   type Clock,
@@ -42,6 +43,7 @@ import { listen } from './listen/listener.ts'
 import { guardOrigin } from './listen/origin-guard.ts'
 import { RequestMetrics } from './metrics.ts'
 import { makeNonResourceHandler, type HealthCheck } from './non-resource-paths.ts'
+import { publishApiServer, withdrawApiServer } from './registry/api-server-objects.ts'
 import { bootstrap } from './registry/bootstrap.ts'
 import { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
@@ -73,6 +75,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     if (options.bootstrap !== false) await bootstrap({ ...base, ...handlers }, { port: options.listen?.port ?? 443 })
     await installKinds(transport, options.kinds ?? [], base)
     await listener?.start(handler)
+    if (options.bootstrap !== false) await publish(options, parts)
   } catch (error) {
     // A timer of a server that did not start would keep the process alive.
     await stop()
@@ -93,6 +96,15 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     stop,
   }
+}
+
+/** Publishes the address and the authorities of a server that listens. */
+async function publish({ authentication: options = {} }: ServerOptions, parts: ServerParts): Promise<void> {
+  const { listener, authentication } = parts
+  if (listener?.address === undefined) return
+  const { clientCaPem } = authentication
+  const { frontProxy } = options
+  await publishApiServer(parts, { host: listener.host, port: listener.address.port, clientCaPem, frontProxy })
 }
 
 /** The parts that all stages are built on. */
@@ -200,11 +212,10 @@ function makeRequestHandler(parts: ServerParts): RequestHandler {
   return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics })
 }
 
-function makeStop(
-  { stop, store, crds, informers, audit, listener, ownsStore }: ServerParts & { readonly ownsStore: boolean },
-  stopCompaction: () => void,
-): Server['stop'] {
+function makeStop(parts: ServerParts & { readonly ownsStore: boolean }, stopCompaction: () => void): Server['stop'] {
+  const { stop, store, crds, informers, audit, listener, ownsStore } = parts
   return async ({ graceMs = 5000 } = {}) => {
+    if (listener?.address && store.isShared) await withdraw(parts, listener.host, listener.address.port)
     const closing = listener?.close(graceMs)
     const reason = new Error('the server is stopping')
     stop.abort(reason)
@@ -214,6 +225,17 @@ function makeStop(
     await closing
     await audit?.close()
     if (ownsStore) await store.close()
+  }
+}
+
+const withdrawMs = 1000
+
+/** A store that cannot be written must not keep a server from stopping. */
+async function withdraw(parts: ServerParts, host: string, port: number): Promise<void> {
+  try {
+    await Promise.race([withdrawApiServer(parts, { host, port }), sleep(parts.clock, withdrawMs)])
+  } catch (error) {
+    parts.log.warn('the address of this server stays in the Service kubernetes', { error })
   }
 }
 
@@ -241,13 +263,18 @@ class ServerListener {
     this.#services = services
   }
 
+  get host(): string {
+    return this.#services.options.host ?? '127.0.0.1'
+  }
+
   get address(): ServerAddress | undefined {
     return this.#running?.address
   }
 
   async start(handler: RequestHandler): Promise<void> {
     const { options, identity, authentication, clock, log } = this.#services
-    const { host = '127.0.0.1', port = 0, names = [], tls: hasTls = true, limits = {}, http = 'own' } = options
+    const { port = 0, names = [], tls: hasTls = true, limits = {}, http = 'own' } = options
+    const { host } = this
     const transport = guardOrigin(handler.transport(authentication.authenticators), { hosts: [...names, host] })
     const { keyPem: key, certificatePem: cert } = identity.server
     const tls = hasTls ? { tls: { key, cert, ca: authentication.authoritiesPem } } : {}

@@ -31,6 +31,7 @@ import { tokenCases } from './identity/tokens.ts'
 import { defaultCases } from './kinds/defaults.ts'
 import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
+import { systemObjectCases } from './kinds/system-objects.ts'
 import { contentCases } from './kinds/validation.ts'
 import { permissionCases } from './permission/calls.ts'
 import { escalationCases } from './permission/escalation.ts'
@@ -96,6 +97,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...contentCases,
   ...namespaceCases,
   ...namespaceEndCases,
+  ...systemObjectCases,
   ...contentTypeCases,
   ...inputCases,
   ...routeCases,

@@ -1,8 +1,9 @@
 /**
  * Writes the objects of the system into the store: in one batch, and only those that are missing or differ.
  *
- * Of an existing object only the part that its record names is restored. The annotation
- * `apf.kubernetes.io/autoupdate-spec: "false"` excludes an object of flow control.
+ * Of an existing object only the fields that its record names are restored, and only while it has the labels of the
+ * record: an APIService of a user with the same name has not. The annotation `apf.kubernetes.io/autoupdate-spec: "false"`
+ * excludes an object of flow control.
  */
 import { deepEqual, formatApiVersion, formatTime, getOwn, type UnstructuredObject } from '#api'
 import { randomUuid, type Clock, type Logger, type Random } from '#base'
@@ -14,7 +15,7 @@ import { Unstamped, type StoredObject } from '../storage/stored-object.ts'
 import { commitInParts } from './default-roles.ts'
 import type { Registry } from './registry.ts'
 
-interface SystemObjectServices {
+export interface SystemObjectServices {
   readonly storage: Storage
   readonly registry: Registry
   readonly informers: Informers
@@ -38,7 +39,7 @@ export async function installSystemObjects(server: SystemObjectServices): Promis
 }
 
 /** Writes the missing and restores the changed ones. Other servers may do the same at the same time. */
-async function keepSystemObjects(wanted: readonly SystemObject[], server: SystemObjectServices): Promise<void> {
+export async function keepSystemObjects(wanted: readonly SystemObject[], server: SystemObjectServices): Promise<void> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const present = await readPresent(wanted, server)
     const writes = wanted.flatMap((object) => writeOf(object, present, server) ?? [])
@@ -115,11 +116,15 @@ function created(
 }
 
 /** Undefined when nothing has to be restored. */
-function restored({ fields, keeps }: SystemObject, present: UnstructuredObject): UnstructuredObject | undefined {
-  const { annotations = {}, generation } = present.metadata
-  if (keeps === undefined || annotations['apf.kubernetes.io/autoupdate-spec'] === 'false') return undefined
-  const part = getOwn(fields, keeps)
-  if (part === undefined || deepEqual(part, getOwn(present, keeps))) return undefined
+function restored(
+  { labels = {}, fields, keeps = [] }: SystemObject,
+  present: UnstructuredObject,
+): UnstructuredObject | undefined {
+  const { labels: own = {}, annotations = {}, generation } = present.metadata
+  const isOurs = Object.keys(labels).every((key) => own[key] !== undefined)
+  if (!isOurs || annotations['apf.kubernetes.io/autoupdate-spec'] === 'false') return undefined
+  const changed = keeps.filter((key) => !deepEqual(getOwn(fields, key), getOwn(present, key)))
+  if (changed.length === 0) return undefined
   const metadata = generation === undefined ? present.metadata : { ...present.metadata, generation: generation + 1 }
-  return { ...present, metadata, [keeps]: part }
+  return { ...present, metadata, ...Object.fromEntries(changed.map((key) => [key, fields[key]])) }
 }
