@@ -10,6 +10,8 @@ export type {
   Verb,
   StoredObjectReader,
   WriteContext,
+  AllocatedValues,
+  Allocations,
   ResourceStrategy,
   ResourceStorage,
 } from './resource.ts'
@@ -33,3 +35,5 @@ export { converterFor } from './conversion.ts'
 export { draftIn, draftsIn, ensureDraft } from './defaulting.ts'
 export { quantityFrom } from './resource-quantities.ts'
 export { crdApiService, isCrdApiService, systemObjects, type SystemObject } from './cluster/system-objects.ts'
+export { AddressRange } from './networking/address-range.ts'
+export { defaultServiceRange } from './networking/service-addresses.ts'

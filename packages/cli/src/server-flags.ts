@@ -48,6 +48,11 @@ export const serverFlags: OptionSpecs = {
     value: 'NAME',
     about: 'an admission plugin not to run, such as PodSecurity or ServiceAccount',
   },
+  'service-cluster-ip-range': {
+    type: 'string',
+    value: 'CIDR',
+    about: 'the range of cluster IPs of Services; two with a comma for both families (default: 10.96.0.0/12)',
+  },
   limit: {
     type: 'string',
     multiple: true,
@@ -64,7 +69,7 @@ export const serverFlags: OptionSpecs = {
 
 type ServerFlags = Pick<
   DataPlaneOptions,
-  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'limits' | 'webhooks'
+  'host' | 'names' | 'authentication' | 'authorization' | 'admission' | 'limits' | 'webhooks' | 'serviceClusterIpRanges'
 >
 
 /** @throws {Failure} `usage` or `bad-file` */
@@ -75,6 +80,7 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
     values.texts('client-ca-file').map((file) => readFile(resolve(cwd, file), 'utf8')),
   )
   const services = servicesOf(values.texts('resolve-service'))
+  const ranges = values.text('service-cluster-ip-range')
   return {
     host: values.text('host'),
     names: values.texts('name'),
@@ -89,6 +95,7 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
       disablePlugins: await pluginsOf('disable-admission-plugins', values),
     },
     limits: limitsOf(values.texts('limit')),
+    ...(ranges !== undefined && { serviceClusterIpRanges: ranges.split(',') }),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
   }
 }

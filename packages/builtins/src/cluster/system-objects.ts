@@ -27,10 +27,13 @@ interface SystemObjectOptions {
   readonly now: string
   /** The served groups and versions. */
   readonly groupVersions: readonly { readonly group: string; readonly version: string }[]
+  /** The ranges of cluster IPs, as CIDRs. */
+  readonly serviceRanges: readonly string[]
 }
 
-export function systemObjects({ now, groupVersions }: SystemObjectOptions): SystemObject[] {
+export function systemObjects({ now, groupVersions, serviceRanges }: SystemObjectOptions): SystemObject[] {
   return [
+    serviceCidr(serviceRanges, now),
     ...priorityClasses,
     ...defaultFlowControl(now),
     ...groupVersions.flatMap(({ group, version }) => {
@@ -46,6 +49,21 @@ export function systemObjects({ now, groupVersions }: SystemObjectOptions): Syst
       fields: { data: { since: now.slice(0, 10) } },
     },
   ]
+}
+
+/** Its ranges are immutable: an existing one stays. */
+function serviceCidr(cidrs: readonly string[], now: string): SystemObject {
+  const message = 'Kubernetes default Service CIDR is ready'
+  return {
+    group: 'networking.k8s.io',
+    kind: 'ServiceCIDR',
+    plural: 'servicecidrs',
+    name: 'kubernetes',
+    fields: {
+      spec: { cidrs: [...cidrs] },
+      status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now, reason: '', message }] },
+    },
+  }
 }
 
 const priorityClasses = [

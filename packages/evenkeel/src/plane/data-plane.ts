@@ -29,6 +29,7 @@ type PassedOn =
   | 'admission'
   | 'limits'
   | 'webhooks'
+  | 'serviceClusterIpRanges'
 
 export interface DataPlaneOptions extends Pick<PlaneOptions, PassedOn> {
   /** @default a temporary folder, removed by `stop` */

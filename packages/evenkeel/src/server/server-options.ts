@@ -97,6 +97,13 @@ export interface ServerOptions {
    */
   limits?: LimitOptions
   /**
+   * The range of cluster IPs of Services, as a CIDR; two of them, one of each family, for a dual-stack cluster. The first
+   * address is that of the Service `default/kubernetes`. A range of stored Services should not change.
+   *
+   * @default ['10.96.0.0/12']
+   */
+  serviceClusterIpRanges?: readonly string[]
+  /**
    * Create the initial objects: namespaces, and the default RBAC roles. If false, the store must have them already.
    *
    * @default true

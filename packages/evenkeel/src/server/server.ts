@@ -18,7 +18,7 @@ import {
   type Logger,
   type Random,
 } from '#base'
-import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
+import { columnsFor, defaultServiceRange, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
 import { chainAdmission } from './admission/admission.ts'
 import { admissionPlugins } from './admission/plugins.ts'
@@ -47,6 +47,7 @@ import { publishApiServer, withdrawApiServer } from './registry/api-server-objec
 import { bootstrap } from './registry/bootstrap.ts'
 import { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
+import { ServiceAllocations } from './registry/service-allocations.ts'
 import type { Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'
 import { startCompaction, Storage } from './storage/storage.ts'
 import { StoreProbe } from './storage/store-probe.ts'
@@ -113,6 +114,7 @@ interface ServerBase {
   readonly storage: Storage
   readonly registry: Registry
   readonly informers: Informers
+  readonly allocations: ServiceAllocations
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -126,12 +128,15 @@ function makeBase({
   random = new SystemRandom(),
   log = silentLogger,
   store = openMemoryStore({ clock }),
+  serviceClusterIpRanges = [defaultServiceRange],
 }: ServerOptions): ServerBase {
   const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
   const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
   const storage = new Storage(store, { clock, cluster: defaultCluster })
+  const services = { storage, registry, informers, clock, random }
+  const allocations = new ServiceAllocations(services, serviceClusterIpRanges)
   const stop = new AbortController()
-  return { store, storage, registry, informers, clock, random, log, stop, stopping: stop.signal }
+  return { ...services, store, allocations, log, stop, stopping: stop.signal }
 }
 
 /** The stages that decide who sends a request and what they may do. */

@@ -31,6 +31,7 @@ import { tokenCases } from './identity/tokens.ts'
 import { defaultCases } from './kinds/defaults.ts'
 import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
+import { serviceAddressCases } from './kinds/service-addresses.ts'
 import { systemObjectCases } from './kinds/system-objects.ts'
 import { contentCases } from './kinds/validation.ts'
 import { permissionCases } from './permission/calls.ts'
@@ -98,6 +99,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...namespaceCases,
   ...namespaceEndCases,
   ...systemObjectCases,
+  ...serviceAddressCases,
   ...contentTypeCases,
   ...inputCases,
   ...routeCases,

@@ -17,6 +17,7 @@ export const ourDifferences: Readonly<Record<string, string>> = {
   'server/routes/head': 'HEAD returns what GET returns without a body, as HTTP specifies',
   'server/content/yaml-first-document': 'a body of several YAML documents is rejected, so that none is lost silently',
   'server/validation/duplicate-key-in-yaml': 'a duplicate key is reported by its path, as in JSON, and not by its line',
+  'server/service-addresses/taken-dry-run': 'a dry run is refused when the write would be',
   'server/custom/numbers': 'numbers are JavaScript numbers: integers are exact up to 2^53',
 }
 

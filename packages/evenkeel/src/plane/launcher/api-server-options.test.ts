@@ -32,6 +32,7 @@ describe('serverOptionsOf', () => {
       authorization: ['rbac'],
       authentication: { anonymous: true, clientCaPems: [] },
       admission: { enablePlugins: ['ServiceAccount', 'StorageObjectInUseProtection'], disablePlugins: [] },
+      serviceClusterIpRanges: ['10.0.0.0/24'],
     })
   })
 
@@ -86,6 +87,7 @@ describe('serverOptionsOf', () => {
       '--authorization-mode=Node,RBAC,AlwaysAllow',
       '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement',
       '--disable-admission-plugins=ServiceAccount,PersistentVolumeClaimResize',
+      '--service-cluster-ip-range=10.1.0.0/16,fd00::/108',
       '--max-requests-inflight=7',
       '--max-mutating-requests-inflight=0',
       '--request-timeout=1m30s',
@@ -98,6 +100,7 @@ describe('serverOptionsOf', () => {
         disablePlugins: ['ServiceAccount'],
       },
       limits: { readsMax: 7, requestMs: 90_000 },
+      serviceClusterIpRanges: ['10.1.0.0/16', 'fd00::/108'],
       audit: { file: { path: 'audit.log' } },
     })
     expect(options.limits).not.toHaveProperty('writesMax')

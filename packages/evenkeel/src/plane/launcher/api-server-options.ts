@@ -48,6 +48,7 @@ export async function serverOptionsOf(
     authorization: authorizationOf(flags),
     admission: admissionOf(flags, environment),
     limits: limitsOf(flags),
+    serviceClusterIpRanges: serviceRangesOf(flags),
     ...(auditPath !== undefined && {
       audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
     }),
@@ -150,6 +151,12 @@ function admissionOf(flags: Flags, { log }: ServerEnvironment): AdmissionOptions
       log.warn('admission plugin is not supported', { plugin })
   const defaults = defaultPlugins.filter((plugin) => !disablePlugins.includes(plugin))
   return { enablePlugins: [...new Set([...defaults, ...enabled.filter(isAdmissionPluginName)])], disablePlugins }
+}
+
+/** The default of kube-apiserver, not that of an Evenkeel server. */
+function serviceRangesOf(flags: Flags): readonly string[] {
+  const ranges = flags.values('service-cluster-ip-range')
+  return ranges.length > 0 ? ranges : ['10.0.0.0/24']
 }
 
 function limitsOf(flags: Flags): LimitOptions {

@@ -135,6 +135,10 @@ export const apiServerFlags = {
   'service-account-key-file': { takes: 'values', help: 'keys that verify service account tokens' },
   'service-account-max-token-expiration': { takes: 'value', help: 'maximum validity of a token (default unlimited)' },
   'service-account-signing-key-file': { takes: 'value', help: 'key that signs service account tokens' },
+  'service-cluster-ip-range': {
+    takes: 'values',
+    help: 'ranges of cluster IPs, one of each family (default 10.0.0.0/24)',
+  },
   'tls-cert-file': { takes: 'value', help: 'serving certificate' },
   'tls-private-key-file': { takes: 'value', help: 'key of the serving certificate' },
   'token-auth-file': { takes: 'value', help: 'bearer tokens: token,user,uid,"group1,group2"' },
@@ -149,7 +153,6 @@ const silentFlags = {
   'etcd-servers': { takes: 'values', help: 'no effect: objects are kept in memory' },
   'feature-gates': { takes: 'values', help: 'no effect' },
   'runtime-config': { takes: 'values', help: 'no effect' },
-  'service-cluster-ip-range': { takes: 'value', help: 'no effect' },
 } as const satisfies FlagTable
 
 export const allApiServerFlags: FlagTable = { ...apiServerFlags, ...silentFlags }

@@ -6,13 +6,14 @@
  */
 import { isAlreadyExists } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { ObjectDraft } from '@evenkeel/builtins'
+import { AddressRange, type ObjectDraft } from '@evenkeel/builtins'
 import type { CreateHandler } from '../handlers/create.ts'
 import type { Informers } from '../informers.ts'
 import { Warnings, type ResourceRef } from '../request-context.ts'
 import type { Storage } from '../storage/storage.ts'
 import { installDefaultRoles } from './default-roles.ts'
 import type { Registry } from './registry.ts'
+import type { ServiceAllocations } from './service-allocations.ts'
 import { installSystemObjects } from './system-objects.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -22,6 +23,7 @@ interface BootstrapServices {
   readonly registry: Registry
   readonly creates: CreateHandler
   readonly informers: Informers
+  readonly allocations: ServiceAllocations
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -43,15 +45,19 @@ export async function bootstrap(server: BootstrapServices, { port }: { port: num
         },
         spec: {
           type: 'ClusterIP',
-          clusterIP: '10.96.0.1',
-          clusterIPs: ['10.96.0.1'],
+          clusterIP: firstAddress(server.allocations.ranges),
           ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
         },
       },
     },
     server,
   )
-  await Promise.all([installDefaultRoles(server), installSystemObjects(server)])
+  await Promise.all([installDefaultRoles(server), installSystemObjects(server, server.allocations.ranges)])
+}
+
+/** The Service of the API server has the first address of the first range. */
+function firstAddress([range = '']: readonly string[]): string {
+  return AddressRange.parse(range)?.address(1n) ?? ''
 }
 
 interface BootstrapObject {

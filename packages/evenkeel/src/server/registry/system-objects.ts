@@ -26,8 +26,11 @@ export interface SystemObjectServices {
 
 const attemptsMax = 10
 
-/** The system objects of every server. */
-export async function installSystemObjects(server: SystemObjectServices): Promise<void> {
+/** The system objects of every server. @param serviceRanges of cluster IPs, as CIDRs */
+export async function installSystemObjects(
+  server: SystemObjectServices,
+  serviceRanges: readonly string[],
+): Promise<void> {
   const served = new Map(
     server.registry
       .all()
@@ -35,7 +38,7 @@ export async function installSystemObjects(server: SystemObjectServices): Promis
       .map(({ group, version }) => [`${version}.${group}`, { group, version }]),
   )
   const now = formatTime(server.clock.now())
-  await keepSystemObjects(systemObjects({ now, groupVersions: [...served.values()] }), server)
+  await keepSystemObjects(systemObjects({ now, groupVersions: [...served.values()], serviceRanges }), server)
 }
 
 /** Writes the missing and restores the changed ones. Other servers may do the same at the same time. */
