@@ -90,10 +90,7 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
       ...(tokenFile !== undefined && { tokenFile: resolve(cwd, tokenFile) }),
     },
     ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
-    admission: {
-      enablePlugins: await pluginsOf('enable-admission-plugins', values),
-      disablePlugins: await pluginsOf('disable-admission-plugins', values),
-    },
+    admission: await admissionOf(values),
     limits: limitsOf(values.texts('limit')),
     ...(ranges !== undefined && { serviceClusterIpRanges: ranges.split(',') }),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
@@ -101,6 +98,15 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
 }
 
 type PluginName = NonNullable<NonNullable<DataPlaneOptions['admission']>['enablePlugins']>[number]
+
+async function admissionOf(values: OptionValues): Promise<NonNullable<DataPlaneOptions['admission']>> {
+  const enablePlugins = await pluginsOf('enable-admission-plugins', values)
+  const disablePlugins = await pluginsOf('disable-admission-plugins', values)
+  const both = enablePlugins.find((name) => disablePlugins.includes(name))
+  if (both !== undefined)
+    throw new Failure('usage', `--enable-admission-plugins and --disable-admission-plugins both name ${both}`)
+  return { enablePlugins, disablePlugins }
+}
 
 /** Names can be repeated options, or one option with commas, as with kube-apiserver. */
 async function pluginsOf(option: string, values: OptionValues): Promise<PluginName[]> {

@@ -67,6 +67,15 @@ describe('serve', () => {
     [['--limit', 'writesMax=0'], 'error[usage]: writesMax must be a whole number above 0, got 0'],
     [['--resolve-service', 'hooks'], 'error[usage]: --resolve-service must be NAMESPACE/NAME=HOST:PORT'],
     [['--authorization-mode', 'all'], 'error[usage]: '],
+    [['--service-cluster-ip-range', '10.0.0.0'], 'error[usage]: serviceClusterIpRanges must be CIDRs such as'],
+    [
+      ['--disable-admission-plugins', 'Priority,Nope'],
+      'error[usage]: --disable-admission-plugins: there is no plugin "Nope"',
+    ],
+    [
+      ['--enable-admission-plugins', 'Priority', '--disable-admission-plugins', 'Priority'],
+      'error[usage]: --enable-admission-plugins and --disable-admission-plugins both name Priority',
+    ],
     [['--client-ca-file', 'nowhere.pem'], 'error[bad-file]: '],
     [['--token-auth-file', 'nowhere.csv'], 'error[bad-file]: '],
   ])('%j is an error that says what to do', async (words, expected) => {

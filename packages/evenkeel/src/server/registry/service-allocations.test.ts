@@ -88,6 +88,10 @@ test('with two ranges a Service can have an address of each family, and give the
 test('ranges that are not valid do not start a server', async () => {
   const start = (...serviceClusterIpRanges: string[]): Promise<TestServer> =>
     TestServer.start({ serviceClusterIpRanges })
-  await expect(start('10.0.0.0')).rejects.toThrow('must be a CIDR such as 10.96.0.0/12, got "10.0.0.0"')
-  await expect(start('10.0.0.0/24', '10.1.0.0/24')).rejects.toThrow('one service cluster IP range of each family')
+  await expect(start('10.0.0.0')).rejects.toThrow(
+    'serviceClusterIpRanges must be CIDRs such as 10.96.0.0/12, got ["10.0.0.0"]',
+  )
+  await expect(start('10.0.0.0/24', '10.1.0.0/24')).rejects.toThrow(
+    'serviceClusterIpRanges must be one range of each family',
+  )
 })

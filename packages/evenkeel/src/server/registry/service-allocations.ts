@@ -168,11 +168,10 @@ export class ServiceAllocations {
 /** @throws {RangeError} */
 function checkRanges(ranges: readonly string[]): void {
   const parsed = ranges.map((cidr) => AddressRange.parse(cidr))
-  const bad = ranges.find((_, index) => parsed[index] === undefined)
-  if (bad !== undefined || ranges.length === 0)
-    throw new RangeError(`a service cluster IP range must be a CIDR such as 10.96.0.0/12, got ${JSON.stringify(bad)}`)
+  if (ranges.length === 0 || parsed.includes(undefined))
+    throw new RangeError(`serviceClusterIpRanges must be CIDRs such as 10.96.0.0/12, got ${JSON.stringify(ranges)}`)
   if (ranges.length > 2 || new Set(parsed.map((range) => range?.family)).size < ranges.length)
-    throw new RangeError(`there can be one service cluster IP range of each family, got ${ranges.join(',')}`)
+    throw new RangeError(`serviceClusterIpRanges must be one range of each family, got ${JSON.stringify(ranges)}`)
 }
 
 function added<T>(after: readonly T[], before: readonly T[]): T[] {
