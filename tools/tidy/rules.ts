@@ -141,6 +141,7 @@ export const ownReason: readonly (readonly [file: RegExp, reason: string])[] = [
   [/\/server\/handlers\/[a-z-]+\.ts$/, 'one file per verb; a table lists them'],
   [/\/testing\/rules\/[a-z-]+\.ts$/, 'one file per group of golden rules; the registry lists them'],
   [/\/server\/admission\/[a-z-]*plugins\.ts$/, 'the order of the plugins, and the plugins of one sort'],
+  [/\/server\/admission\/plugins\/[a-z-]+\.ts$/, 'one admission plugin of kube-apiserver, or one level of checks'],
   [/\/manager\/election\/forwarded-credential\.ts$/, 'used by a thread, whose entry evaluates it at its top'],
   [/\/client\/proxy-connections\.ts$/, 'the only user of undici'],
   [/\/server\/auth\/static-tokens\.ts$/, 'one authenticator, one file'],

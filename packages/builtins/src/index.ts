@@ -10,6 +10,8 @@ export type {
   Verb,
   StoredObjectReader,
   WriteContext,
+  AllocatedValues,
+  Allocations,
   ResourceStrategy,
   ResourceStorage,
 } from './resource.ts'
@@ -30,3 +32,8 @@ export { columnsFor } from './columns/registry.ts'
 export { builtinSchemas, schemaName, publishedSchemaName } from './schemas.ts'
 export { crdCleanupFinalizer } from './cluster/custom-resource-definition.ts'
 export { converterFor } from './conversion.ts'
+export { draftIn, draftsIn, ensureDraft } from './defaulting.ts'
+export { quantityFrom } from './resource-quantities.ts'
+export { crdApiService, isCrdApiService, systemObjects, type SystemObject } from './cluster/system-objects.ts'
+export { AddressRange } from './networking/address-range.ts'
+export { defaultServiceRange } from './networking/service-addresses.ts'

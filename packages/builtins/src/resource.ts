@@ -117,6 +117,20 @@ export interface ResourceStorage {
   readonly kind: string
 }
 
+/** Values that one object at a time can have: cluster IPs and node ports of Services. */
+export interface AllocatedValues {
+  readonly addresses: readonly string[]
+  readonly ports: readonly number[]
+}
+
+/** The allocated values of all objects but the written one. */
+export interface Allocations {
+  /** The ranges of addresses, as CIDRs. The first one has the default family. */
+  readonly ranges: readonly string[]
+  isTaken(address: string): boolean
+  isPortTaken(port: number): boolean
+}
+
 /** The context of a write, for hooks. */
 export interface WriteContext {
   /** The current time in RFC 3339 with seconds. */
@@ -125,9 +139,9 @@ export interface WriteContext {
   warn(text: string): void
   /** The written subresource, if any. */
   readonly subresource?: string
-  /** All other objects of the resource, if its strategy needs them. */
-  readonly others?: readonly UnstructuredObject[]
-  /** Reports a conflict with another object; the write is refused. */
+  /** What is free to allocate, if its strategy allocates. */
+  readonly allocations?: Allocations
+  /** Refuses the write before validation, because of what cannot be allocated. */
   refuse?(error: FieldError): void
   /** The user who writes. */
   readonly user?: JsonObject
@@ -196,8 +210,8 @@ export interface ResourceStrategy {
   readonly definesResources?: true
   /** The reason why objects cannot be created at present. */
   readonly createForbidden?: () => string | undefined
-  /** Objects allocate from a shared range (addresses and ports of Services): hooks get all objects. */
-  readonly needsOtherObjects?: true
+  /** Objects allocate from shared ranges: the values that an object has. */
+  readonly allocated?: (object: UnstructuredObject) => AllocatedValues
   /** Finalizers outside `metadata.finalizers` (Namespaces). */
   readonly deletion?: DeletionStrategy
   /** The grace period of a delete in seconds; absent or 0 deletes at once. `asked` is the grace period of the client. */

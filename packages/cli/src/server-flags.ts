@@ -77,9 +77,22 @@ export const serverFlags: OptionSpecs = {
     about: 'who may do what (default: rbac)',
   },
   'anonymous-auth': { type: 'boolean', about: 'let requests without credentials in, as system:anonymous' },
-  'owner-reference-permissions': {
-    type: 'boolean',
-    about: 'changing owner references needs the permission to delete the object',
+  'enable-admission-plugins': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'an admission plugin to run beside the default ones: OwnerReferencesPermissionEnforcement',
+  },
+  'disable-admission-plugins': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'an admission plugin not to run, such as PodSecurity or ServiceAccount',
+  },
+  'service-cluster-ip-range': {
+    type: 'string',
+    value: 'CIDR',
+    about: 'the range of cluster IPs of Services; two with a comma for both families (default: 10.96.0.0/12)',
   },
   'feature-gates': {
     type: 'string',
@@ -114,6 +127,7 @@ type ServerFlags = Pick<
   | 'limits'
   | 'webhooks'
   | 'proxyClient'
+  | 'serviceClusterIpRanges'
 >
 
 /** @throws {Failure} `usage` or `bad-file` */
@@ -125,6 +139,7 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
   )
   const services = servicesOf(values.texts('resolve-service'))
   const [frontProxy, proxyClient] = [await frontProxyOf(values, cwd), await proxyClientOf(values, cwd)]
+  const ranges = values.text('service-cluster-ip-range')
   return {
     host: values.text('host'),
     names: values.texts('name'),
@@ -135,10 +150,11 @@ export async function readServerFlags(values: OptionValues, { cwd }: Pick<Io, 'c
       ...(tokenFile !== undefined && { tokenFile: resolve(cwd, tokenFile) }),
     },
     ...(mode !== undefined && { authorization: mode as 'rbac' | 'always-allow' }),
-    admission: { ownerReferences: values.flag('owner-reference-permissions') },
+    admission: await admissionOf(values),
     featureGates: gatesOf(values.texts('feature-gates').flatMap((text) => text.split(','))),
     limits: limitsOf(values.texts('limit')),
     ...(proxyClient && { proxyClient }),
+    ...(ranges !== undefined && { serviceClusterIpRanges: ranges.split(',') }),
     ...(services.size > 0 && { webhooks: { resolveService: (service) => addressOf(services, service) } }),
   }
 }
@@ -189,6 +205,31 @@ function gatesOf(texts: readonly string[]): FeatureGates {
       return [name, value === 'true']
     }),
   )
+}
+
+type PluginName = NonNullable<NonNullable<DataPlaneOptions['admission']>['enablePlugins']>[number]
+
+async function admissionOf(values: OptionValues): Promise<NonNullable<DataPlaneOptions['admission']>> {
+  const enablePlugins = await pluginsOf('enable-admission-plugins', values)
+  const disablePlugins = await pluginsOf('disable-admission-plugins', values)
+  const both = enablePlugins.find((name) => disablePlugins.includes(name))
+  if (both !== undefined)
+    throw new Failure('usage', `--enable-admission-plugins and --disable-admission-plugins both name ${both}`)
+  return { enablePlugins, disablePlugins }
+}
+
+/** Names can be repeated options, or one option with commas, as with kube-apiserver. */
+async function pluginsOf(option: string, values: OptionValues): Promise<PluginName[]> {
+  const names = values.texts(option).flatMap((text) => text.split(',').filter((name) => name !== ''))
+  if (names.length === 0) return []
+  const { admissionPluginNames } = await import('evenkeel/server')
+  const known: readonly string[] = admissionPluginNames
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new Failure('usage', `--${option}: there is no plugin ${JSON.stringify(unknown)}`, {
+      hint: `choose from ${known.join(', ')}`,
+    })
+  return names as PluginName[]
 }
 
 function limitsOf(texts: readonly string[]): NonNullable<DataPlaneOptions['limits']> {

@@ -1,15 +1,18 @@
 /**
- * Allocation and validation of the cluster IPs and node ports of Services.
+ * Allocation of the cluster IPs and node ports of Services.
  *
- * No proxy serves these addresses; still no two Services get the same. The search starts at a hash of
- * namespace and name, so that a recreated Service gets its old address, and continues until an address is free.
- * Cluster IPs: 10.96.0.0/12, the range of a default cluster, without its first and last 256. Node ports:
- * 30000-32767. A value chosen by the client is kept if it is free; an allocated value is kept.
+ * Cluster IPs come from the service ranges of the cluster, node ports from 30000-32767; no two Services get the same. The
+ * search starts at a hash of namespace and name, so that a recreated Service gets its old address, and continues until one
+ * is free. The first addresses and ports of a range are left to those who choose theirs. A value chosen by the client is kept if it
+ * is free; an allocated value is kept. No proxy serves these addresses.
+ *
+ * A refusal here comes before validation, as in kube-apiserver, and alone.
  */
 import {
-  errorsOfEach,
+  deepEqual,
   fieldError,
   FieldPath,
+  internalError,
   numberIn,
   objectIn,
   objectsIn,
@@ -21,53 +24,76 @@ import {
   type UnstructuredObject,
 } from 'evenkeel/unstable/builtins'
 import { draftsIn, ensureDraft } from '../defaulting.ts'
-import { familyOf, validateAddress } from '../ip-addresses.ts'
-import type { ObjectDraft, WriteContext } from '../resource.ts'
-import { repeatedAt, allowOneOf, requireOneOf } from '../validation.ts'
+import type { AllocatedValues, Allocations, ObjectDraft, WriteContext } from '../resource.ts'
+import { AddressRange, type Family } from './address-range.ts'
+import { validateClusterIPs } from './service-cluster-ips.ts'
+import { setFamilies } from './service-families.ts'
 
-const rangeStart = 10 * 2 ** 24 + 96 * 2 ** 16
-const rangeSize = 2 ** 20
-const reserved = 256
-const nodePortStart = 30_000
-const nodePortCount = 2768
+export const defaultServiceRange = '10.96.0.0/12'
+const [nodePortMin, nodePortMax] = [30_000, 32_767]
+/** How many of the first node ports are for clients that choose. */
+const staticPorts = 86
+const specPath = FieldPath.of('spec')
+
+const unlimited: Allocations = { ranges: [defaultServiceRange], isTaken: () => false, isPortTaken: () => false }
 
 /** Allocates cluster IPs, IP families and node ports. Refuses values of another Service. */
 export function allocateService(
   service: ObjectDraft,
-  { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {},
+  { allocations = unlimited, refuse }: Pick<WriteContext, 'allocations' | 'refuse'> = {},
+  old?: UnstructuredObject,
 ): void {
-  const taken = allocatedBy(others)
   const spec = ensureDraft(service, 'spec')
-  if (spec['type'] === 'ExternalName') return
+  const before = old && objectIn(old, 'spec')
   const seed = `${textIn(service.metadata, 'namespace')}/${textIn(service.metadata, 'name')}`
-  const addresses = textsIn(spec, 'clusterIPs')
-  const address = textIn(spec, 'clusterIP')
-  if (address === '' && addresses.length === 0) setAddress(spec, freeAddress(seed, taken.addresses))
-  else if (addresses.length === 0) setAddress(spec, address)
-  for (const error of collisions(spec, taken)) refuse?.(error)
-  setFamilies(spec)
-  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false)
-    allocateNodePorts(spec, seed, taken.ports)
-  if (needsHealthCheckPort(spec) && (numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) {
-    spec['healthCheckNodePort'] = freePort(`${seed}/health`, union(usedPorts(spec), taken.ports))
+  if (spec['type'] !== 'ExternalName') {
+    if (textsIn(spec, 'clusterIPs').length === 0 && textIn(spec, 'clusterIP') !== '')
+      spec['clusterIPs'] = [textIn(spec, 'clusterIP')]
+    // What is wrong already is reported by validation.
+    if (validateClusterIPs(spec).length > 0) return
+    const unavailable = setFamilies(spec, { before, ranges: rangesOf(allocations) })
+    const errors = unavailable.length > 0 ? unavailable : allocateAddresses(spec, { before, allocations, seed })
+    errors.forEach((error) => refuse?.(error))
+    if (errors.length > 0) return
+  }
+  const ports = new PortAllocation(spec, { before, allocations, seed })
+  for (const error of ports.allocate()) refuse?.(error)
+}
+
+/** The values that no other Service may have. */
+export function allocatedValues(service: UnstructuredObject): AllocatedValues {
+  const spec = objectIn(service, 'spec')
+  const hasAddresses = spec['type'] !== 'ExternalName'
+  const ports = new Set([...usedPorts(spec), numberIn(spec, 'healthCheckNodePort') ?? 0])
+  ports.delete(0)
+  return {
+    addresses: hasAddresses ? textsIn(spec, 'clusterIPs').filter((one) => one !== 'None' && one !== '') : [],
+    ports: [...ports],
   }
 }
 
 /** Restores allocated values that an update left out. */
 export function keepServiceAllocations(service: ObjectDraft, old: UnstructuredObject): void {
   const [spec, before] = [ensureDraft(service, 'spec'), objectIn(old, 'spec')]
-  if (spec['type'] !== 'ExternalName' && before['type'] !== 'ExternalName') {
-    const unsaid = textIn(spec, 'clusterIP') === '' || textIn(spec, 'clusterIP') === textIn(before, 'clusterIP')
-    if (textIn(spec, 'clusterIP') === '') spec['clusterIP'] = textIn(before, 'clusterIP')
-    if (unsaid && textsIn(spec, 'clusterIPs').length === 0) spec['clusterIPs'] = [...textsIn(before, 'clusterIPs')]
-    for (const key of ['ipFamilies', 'ipFamilyPolicy'])
-      if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key]
-  }
+  if (spec['type'] !== 'ExternalName' && before['type'] !== 'ExternalName') keepAddresses(spec, before)
   if (needsNodePorts(spec) && needsNodePorts(before)) keepNodePorts(spec, before)
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(before)) {
     if ((numberIn(spec, 'healthCheckNodePort') ?? 0) === 0)
       spec['healthCheckNodePort'] = numberIn(before, 'healthCheckNodePort') ?? 0
   }
+}
+
+/** `clusterIP` is the older of two linked fields: a client that changes it alone means both. */
+function keepAddresses(spec: JsonObjectDraft, before: JsonObject): void {
+  const [address, old] = [textIn(spec, 'clusterIP'), textIn(before, 'clusterIP')]
+  const isSameList = deepEqual(spec['clusterIPs'], before['clusterIPs'])
+  if (address !== '' && address !== old && isSameList) spec['clusterIPs'] = [address]
+  if (address === '' && isSameList) delete spec['clusterIPs']
+  if (address === '') spec['clusterIP'] = old
+  if ((address === '' || address === old) && textsIn(spec, 'clusterIPs').length === 0)
+    spec['clusterIPs'] = [...textsIn(before, 'clusterIPs')]
+  for (const key of ['ipFamilies', 'ipFamilyPolicy'])
+    if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key]
 }
 
 export function needsNodePorts(spec: JsonObject): boolean {
@@ -79,88 +105,155 @@ export function needsHealthCheckPort(spec: JsonObject): boolean {
   return spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
 }
 
-function setAddress(spec: JsonObjectDraft, address: string): void {
-  spec['clusterIP'] = address
-  spec['clusterIPs'] = [address]
+interface AllocationOptions {
+  /** The spec of the stored Service. */
+  readonly before: JsonObject | undefined
+  readonly allocations: Allocations
+  readonly seed: string
 }
 
-/** A headless Service without a selector gets both families, because its endpoints are managed elsewhere. */
-function setFamilies(spec: JsonObjectDraft): void {
-  const [addresses, isUnsaid] = [
-    textsIn(spec, 'clusterIPs'),
-    spec['ipFamilyPolicy'] === undefined && textsIn(spec, 'ipFamilies').length === 0,
-  ]
-  const isOpen = isUnsaid && addresses[0] === 'None' && Object.keys(objectIn(spec, 'selector')).length === 0
-  if (textsIn(spec, 'ipFamilies').length === 0) spec['ipFamilies'] = isOpen ? ['IPv4', 'IPv6'] : familiesOf(spec)
-  spec['ipFamilyPolicy'] ??= isOpen || addresses.length > 1 ? 'RequireDualStack' : 'SingleStack'
+function rangesOf({ ranges }: Allocations): AddressRange[] {
+  return ranges.flatMap((cidr) => AddressRange.parse(cidr) ?? [])
 }
 
-function familiesOf(spec: JsonObject): string[] {
-  const families = textsIn(spec, 'clusterIPs')
-    .map(familyOf)
-    .filter((family) => family !== undefined)
-  return families.length > 0 ? [...new Set(families)] : ['IPv4']
-}
-
-interface AllocatedValues {
-  readonly addresses: ReadonlySet<string>
-  readonly ports: ReadonlySet<number>
-}
-
-function allocatedBy(others: readonly UnstructuredObject[]): AllocatedValues {
-  const specs = others.map((other) => objectIn(other, 'spec'))
-  return {
-    addresses: new Set(specs.flatMap((spec) => textsIn(spec, 'clusterIPs'))),
-    ports: new Set(specs.flatMap((spec) => [...usedPorts(spec), numberIn(spec, 'healthCheckNodePort') ?? 0])),
-  }
-}
-
-function collisions(spec: JsonObject, { addresses, ports }: AllocatedValues): FieldError[] {
-  const wanted = textsIn(spec, 'clusterIPs')
-  const address = wanted.find((one) => one !== 'None' && addresses.has(one))
-  const first =
-    address === undefined
-      ? []
-      : [
-          fieldError.invalid(
-            FieldPath.of('spec', 'clusterIPs'),
-            wanted,
-            `failed to allocate IP ${address}: provided IP is already allocated`,
-          ),
-        ]
-  return [
-    ...first,
-    ...errorsOfEach(objectsIn(spec, 'ports'), (port, index) => {
-      const number = numberIn(port, 'nodePort') ?? 0
-      if (number === 0 || !ports.has(number)) return []
+/** One address for each family; those that the Service has already are not touched. */
+function allocateAddresses(
+  spec: JsonObjectDraft,
+  { before, allocations, seed }: AllocationOptions,
+): readonly FieldError[] {
+  const addresses = [...textsIn(spec, 'clusterIPs')]
+  if (addresses[0] === 'None') return []
+  const kept = before === undefined || before['type'] === 'ExternalName' ? 0 : textsIn(before, 'clusterIPs').length
+  const ranges = rangesOf(allocations)
+  for (const [index, family] of textsIn(spec, 'ipFamilies').entries()) {
+    if (index < kept) continue
+    const wanted = addresses[index] ?? ''
+    const complaint = wanted === '' ? undefined : addressComplaint(wanted, ranges, allocations)
+    if (complaint !== undefined)
       return [
-        fieldError.invalid(
-          FieldPath.of('spec', 'ports').index(index).child('nodePort'),
-          number,
-          'provided port is already allocated',
-        ),
+        fieldError.invalid(specPath.child('clusterIPs'), addresses, `failed to allocate IP ${wanted}: ${complaint}`),
       ]
-    }),
-  ]
+    addresses[index] = wanted || freeAddress(seed, family as Family, { ranges, allocations })
+  }
+  if (addresses.length > 0) {
+    spec['clusterIPs'] = addresses
+    spec['clusterIP'] = addresses[0] ?? ''
+  }
+  return []
 }
 
-function freeAddress(seed: string, taken: ReadonlySet<string>): string {
-  const start = hash(seed)
-  for (let step = 0; ; step++) {
-    const number = rangeStart + reserved + ((start + step) % (rangeSize - 2 * reserved))
-    const address = [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
-    if (!taken.has(address) || step > taken.size) return address
+function addressComplaint(
+  address: string,
+  ranges: readonly AddressRange[],
+  { isTaken }: Allocations,
+): string | undefined {
+  if (!ranges.some((range) => range.has(address))) return 'the provided network does not match the current range'
+  return isTaken(address) ? 'provided IP is already allocated' : undefined
+}
+
+interface FreeAddressOptions {
+  readonly ranges: readonly AddressRange[]
+  readonly allocations: Allocations
+}
+
+/** @throws {ApiError} `InternalError`, when all addresses are taken. */
+function freeAddress(seed: string, family: Family, { ranges, allocations: { isTaken } }: FreeAddressOptions): string {
+  const start = BigInt(hash(seed))
+  for (const range of ranges.filter((one) => one.family === family)) {
+    const band = staticBand(range.last)
+    const dynamic = range.last - band
+    // From the hash around the range; the first addresses come last.
+    for (let step = 0n; step < range.last; step++) {
+      const offset = step < dynamic ? band + ((start + step) % dynamic) : step - dynamic
+      const address = range.address(offset + 1n)
+      if (!isTaken(address)) return address
+    }
+  }
+  const name = seed.slice(seed.indexOf('/') + 1)
+  throw internalError(new Error(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`))
+}
+
+/** How many of the first addresses are for clients that choose: a sixteenth, at least 16 and at most 256. */
+function staticBand(last: bigint): bigint {
+  const sixteenth = last / 16n
+  const band = sixteenth < 16n ? 16n : sixteenth > 256n ? 256n : sixteenth
+  return band < last ? band : 0n
+}
+
+/** The node ports of one Service. */
+class PortAllocation {
+  readonly #spec: JsonObjectDraft
+  readonly #before: JsonObject
+  readonly #isTaken: (port: number) => boolean
+  readonly #seed: string
+  readonly #used: Set<number>
+
+  constructor(spec: JsonObjectDraft, { before = {}, allocations, seed }: AllocationOptions) {
+    this.#spec = spec
+    this.#before = before
+    this.#isTaken = allocations.isPortTaken
+    this.#seed = seed
+    this.#used = new Set([...usedPorts(spec), numberIn(spec, 'healthCheckNodePort') ?? 0])
+  }
+
+  /** @throws {ApiError} `InternalError`, as kube-apiserver, for a health check port that is taken. */
+  allocate(): FieldError[] {
+    const errors = needsNodePorts(this.#spec) ? this.#allocateNodePorts() : []
+    if (errors.length === 0 && needsHealthCheckPort(this.#spec) && !needsHealthCheckPort(this.#before))
+      this.#allocateHealthPort()
+    return errors
+  }
+
+  #allocateNodePorts(): FieldError[] {
+    const [kept, isAllocating] = [usedPorts(this.#before), this.#spec['allocateLoadBalancerNodePorts'] !== false]
+    const byPort = new Map<number, number>()
+    for (const [index, port] of draftsIn(this.#spec, 'ports').entries()) {
+      const wanted = numberIn(port, 'nodePort') ?? 0
+      const number = numberIn(port, 'port') ?? 0
+      const complaint = wanted === 0 || kept.has(wanted) ? undefined : this.#complaint(wanted)
+      if (complaint !== undefined)
+        return [fieldError.invalid(specPath.child('ports').index(index).child('nodePort'), wanted, complaint)]
+      // The same port of two protocols has one node port.
+      const shared = byPort.get(number) ?? requestedFor(number, this.#spec)
+      if (wanted === 0 && isAllocating) port['nodePort'] = shared || this.#free(`${textIn(port, 'protocol')}/${number}`)
+      byPort.set(number, numberIn(port, 'nodePort') ?? 0)
+    }
+    return []
+  }
+
+  #allocateHealthPort(): void {
+    const wanted = numberIn(this.#spec, 'healthCheckNodePort') ?? 0
+    const complaint = wanted === 0 ? undefined : this.#complaint(wanted)
+    if (complaint !== undefined)
+      throw internalError(new Error(`failed to allocate requested HealthCheck NodePort ${wanted}: ${complaint}`))
+    this.#spec['healthCheckNodePort'] = wanted || this.#free('health')
+  }
+
+  #complaint(port: number): string | undefined {
+    if (port < nodePortMin || port > nodePortMax)
+      return `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`
+    return this.#isTaken(port) ? 'provided port is already allocated' : undefined
+  }
+
+  /** @throws {ApiError} `InternalError`, when all ports are taken. */
+  #free(purpose: string): number {
+    const count = nodePortMax - nodePortMin + 1
+    const dynamic = count - staticPorts
+    const start = hash(`${this.#seed}/${purpose}`)
+    for (let step = 0; step < count; step++) {
+      const port = nodePortMin + (step < dynamic ? staticPorts + ((start + step) % dynamic) : step - dynamic)
+      if (this.#used.has(port) || this.#isTaken(port)) continue
+      this.#used.add(port)
+      return port
+    }
+    throw internalError(new Error('failed to allocate a nodePort: range is full'))
   }
 }
 
-function allocateNodePorts(spec: JsonObjectDraft, seed: string, taken: ReadonlySet<number>): void {
-  const used = union(usedPorts(spec), taken)
-  for (const port of draftsIn(spec, 'ports')) {
-    if ((numberIn(port, 'nodePort') ?? 0) !== 0) continue
-    const chosen = freePort(`${seed}/${textIn(port, 'protocol')}/${numberIn(port, 'port') ?? 0}`, used)
-    used.add(chosen)
-    port['nodePort'] = chosen
-  }
+/** The node port that the client chose for a port number, in any protocol. */
+function requestedFor(number: number, spec: JsonObject): number {
+  const same = objectsIn(spec, 'ports').filter((port) => numberIn(port, 'port') === number)
+  return same.map((port) => numberIn(port, 'nodePort') ?? 0).find((port) => port !== 0) ?? 0
 }
 
 function keepNodePorts(spec: JsonObjectDraft, before: JsonObject): void {
@@ -178,116 +271,9 @@ function usedPorts(spec: JsonObject): Set<number> {
   return new Set(objectsIn(spec, 'ports').map((port) => numberIn(port, 'nodePort') ?? 0))
 }
 
-function union(one: ReadonlySet<number>, other: ReadonlySet<number>): Set<number> {
-  return new Set([...one, ...other])
-}
-
-function freePort(seed: string, used: ReadonlySet<number>): number {
-  const start = hash(seed)
-  for (let step = 0; step < nodePortCount; step++) {
-    const port = nodePortStart + ((start + step) % nodePortCount)
-    if (!used.has(port)) return port
-  }
-  return nodePortStart
-}
-
 /** FNV-1a over UTF-16 units, 32 bits. */
 function hash(text: string): number {
   let state = 0x811c9dc5
   for (let index = 0; index < text.length; index++) state = Math.imul(state ^ text.charCodeAt(index), 0x01000193)
   return state >>> 0
-}
-
-// Validation of the cluster IPs of a Service: at most one of each family, consistent with `clusterIP` and `ipFamilies`, immutable.
-
-const specPath = FieldPath.of('spec')
-const addressesPath = specPath.child('clusterIPs')
-const familiesPath = specPath.child('ipFamilies')
-const families = ['IPv4', 'IPv6']
-
-export function validateClusterIPs(spec: JsonObject): FieldError[] {
-  if (textIn(spec, 'type') === 'ExternalName') return []
-  const addresses = textsIn(spec, 'clusterIPs')
-  const errors = [
-    ...validateInStep(textIn(spec, 'clusterIP'), addresses),
-    ...validateFamilies(textsIn(spec, 'ipFamilies')),
-    ...allowOneOf(spec['ipFamilyPolicy'], specPath.child('ipFamilyPolicy'), [
-      'PreferDualStack',
-      'RequireDualStack',
-      'SingleStack',
-    ]),
-  ]
-  const wrong = validateEach(addresses)
-  if (addresses.length > 2) wrong.push(fieldError.invalid(addressesPath, addresses, 'may only hold up to 2 values'))
-  return [...errors, ...wrong, ...(wrong.length > 0 ? [] : validateTogether(addresses, textsIn(spec, 'ipFamilies')))]
-}
-
-/** A cluster IP may be added or released, but not replaced. */
-export function validateClusterIPsImmutable(spec: JsonObject, old: JsonObject): FieldError[] {
-  if (textIn(spec, 'type') === 'ExternalName' || textIn(old, 'type') === 'ExternalName') return []
-  const [now, before] = [textsIn(spec, 'clusterIPs'), textsIn(old, 'clusterIPs')]
-  if (now[0] === 'None' && before[0] === 'None') return []
-  if (before.length > now.length && now.length === 0) {
-    return [fieldError.invalid(addressesPath.index(0), now, 'primary clusterIP can not be unset')]
-  }
-  const compared = now.length === before.length ? before.length : Math.min(1, before.length)
-  const errors = errorsOfEach(before.slice(0, compared), (address, index) =>
-    address === now[index] ? [] : [fieldError.invalid(addressesPath.index(index), now, 'may not change once set')],
-  )
-  if (before.length > now.length && spec['ipFamilyPolicy'] !== 'SingleStack') {
-    const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP"
-    errors.push(fieldError.invalid(specPath.child('ipFamilyPolicy'), spec['ipFamilyPolicy'], detail))
-  }
-  return errors
-}
-
-function validateInStep(address: string, addresses: readonly string[]): FieldError[] {
-  if (address === '') {
-    return addresses.length === 0
-      ? []
-      : [fieldError.invalid(addressesPath, addresses, 'must be empty when `clusterIP` is not specified')]
-  }
-  if (addresses.length === 0) return [fieldError.required(addressesPath)]
-  return addresses[0] === address
-    ? []
-    : [fieldError.invalid(addressesPath, addresses, 'first value must match `clusterIP`')]
-}
-
-function validateFamilies(list: readonly string[]): FieldError[] {
-  const repeated = repeatedAt(list)
-  return errorsOfEach(list, (family, index) => [
-    ...requireOneOf(family, familiesPath.index(index), families),
-    ...(repeated.has(index) ? [fieldError.duplicate(familiesPath.index(index), family)] : []),
-  ])
-}
-
-function validateEach(addresses: readonly string[]): FieldError[] {
-  return errorsOfEach(addresses, (address, index) => {
-    if (index > 0 || address !== 'None') return validateAddress(address, addressesPath.index(index))
-    return addresses.length > 1
-      ? [fieldError.invalid(addressesPath, addresses, "'None' must be the first and only value")]
-      : []
-  })
-}
-
-function validateTogether(addresses: readonly string[], list: readonly string[]): FieldError[] {
-  const actual = addresses.map(familyOf)
-  const errors: FieldError[] = []
-  if (new Set(actual).size < actual.length) {
-    errors.push(fieldError.invalid(addressesPath, addresses, 'may specify no more than one IP for each IP family'))
-  }
-  if (addresses[0] === 'None') return errors
-  addresses.forEach((address, index) => {
-    const expected = list[index]
-    if (expected !== undefined && families.includes(expected) && actual[index] !== expected) {
-      errors.push(
-        fieldError.invalid(
-          addressesPath.index(index),
-          address,
-          `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``,
-        ),
-      )
-    }
-  })
-  return errors
 }

@@ -36,13 +36,13 @@ import {
   requireSame,
 } from '../validation.ts'
 import {
+  allocatedValues,
   allocateService,
   keepServiceAllocations,
   needsHealthCheckPort,
   needsNodePorts,
-  validateClusterIPs,
-  validateClusterIPsImmutable,
 } from './service-addresses.ts'
+import { validateClusterIPs, validateClusterIPsImmutable } from './service-cluster-ips.ts'
 
 const clientAffinitySeconds = 10_800
 
@@ -52,7 +52,7 @@ export const serviceStrategy: StrategyHooks = {
     'spec.type': (object) => textIn(objectIn(object, 'spec'), 'type'),
   },
   default: defaultService,
-  needsOtherObjects: true,
+  allocated: allocatedValues,
   prepareForCreate(object, context) {
     object['status'] = { loadBalancer: {} }
     allocateService(object, context)
@@ -60,7 +60,7 @@ export const serviceStrategy: StrategyHooks = {
   prepareForUpdate(object, old, context) {
     dropTypeDependent(ensureDraft(object, 'spec'), objectIn(old, 'spec'))
     keepServiceAllocations(object, old)
-    allocateService(object, context)
+    allocateService(object, context, old)
   },
   validate: (object) => validateService(object),
   validateUpdate(object, old) {
@@ -69,11 +69,18 @@ export const serviceStrategy: StrategyHooks = {
     const classPath = FieldPath.of('spec', 'loadBalancerClass')
     return [
       ...validateClusterIPsImmutable(spec, before),
+      ...validateHealthPortImmutable(spec, before),
       ...(bothBalanced
         ? requireSame(spec['loadBalancerClass'], before['loadBalancerClass'], classPath).map(onceSet)
         : []),
     ]
   },
+}
+
+function validateHealthPortImmutable(spec: JsonObject, before: JsonObject): FieldError[] {
+  const isKept = needsHealthCheckPort(spec) && needsHealthCheckPort(before)
+  if (!isKept || numberIn(spec, 'healthCheckNodePort') === numberIn(before, 'healthCheckNodePort')) return []
+  return [fieldError.forbidden(FieldPath.of('spec', 'healthCheckNodePort'), 'field is immutable')]
 }
 
 function onceSet<T extends { readonly body: string }>(error: T): T {
@@ -208,8 +215,6 @@ function validatePorts(spec: JsonObject): FieldError[] {
   })
 }
 
-const [nodePortMin, nodePortMax] = [30_000, 32_767]
-
 /** Ports must be unique, and only NodePort and LoadBalancer Services have node ports. */
 function validatePortUse(spec: JsonObject): FieldError[] {
   const [nodePorts, ports] = [new Set<string>(), new Set<string>()]
@@ -226,14 +231,6 @@ function validatePortUse(spec: JsonObject): FieldError[] {
       if (textIn(spec, 'type') === 'ClusterIP') first.push(fieldError.forbidden(path.child('nodePort'), detail))
       if (nodePorts.has(`${protocol}/${nodePort}`)) second.push(fieldError.duplicate(path.child('nodePort'), nodePort))
       nodePorts.add(`${protocol}/${nodePort}`)
-      if (nodePort < nodePortMin || nodePort > nodePortMax)
-        third.push(
-          fieldError.invalid(
-            path.child('nodePort'),
-            nodePort,
-            `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`,
-          ),
-        )
     }
     if (ports.has(`${protocol}/${number}`)) third.push(fieldError.duplicate(path, shownPort(protocol, number)))
     ports.add(`${protocol}/${number}`)

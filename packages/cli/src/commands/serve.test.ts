@@ -75,6 +75,15 @@ describe('serve', () => {
       'error[usage]: --proxy-client-cert-file and --proxy-client-key-file belong together',
     ],
     [['--authorization-mode', 'all'], 'error[usage]: '],
+    [['--service-cluster-ip-range', '10.0.0.0'], 'error[usage]: serviceClusterIpRanges must be CIDRs such as'],
+    [
+      ['--disable-admission-plugins', 'Priority,Nope'],
+      'error[usage]: --disable-admission-plugins: there is no plugin "Nope"',
+    ],
+    [
+      ['--enable-admission-plugins', 'Priority', '--disable-admission-plugins', 'Priority'],
+      'error[usage]: --enable-admission-plugins and --disable-admission-plugins both name Priority',
+    ],
     [['--client-ca-file', 'nowhere.pem'], 'error[bad-file]: '],
     [['--token-auth-file', 'nowhere.csv'], 'error[bad-file]: '],
   ])('%j is an error that says what to do', async (words, expected) => {

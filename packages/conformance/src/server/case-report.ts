@@ -19,8 +19,10 @@ reason.
 
 CBOR is off by default, as in Kubernetes 1.36: the feature gate CBORServingAndStorage turns it on.
 
-Not supported yet: \`exec\`, \`attach\` and \`port-forward\`, and the admission of pods by
-LimitRange, PodSecurity, PriorityClass, RuntimeClass and ServiceAccount.
+Not supported yet: \`exec\`, \`attach\` and \`port-forward\`. Of the default admission plugins CertificateApproval,
+CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest, NodeDeclaredFeatureValidator,
+PersistentVolumeClaimResize, PodGroupProtection, PodResizeValidator and PodTopologyLabels do not exist. FlowSchemas and
+PriorityLevelConfigurations are stored and not used: [limits](guides/server.md#limits) are options of the server.
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):
 

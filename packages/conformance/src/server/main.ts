@@ -21,7 +21,7 @@ import { serverSuite } from './cases/index.ts'
 import { renderCompatibility } from './compatibility.ts'
 import { runCases, type CaseResult } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
-import { evenkeelOverHttps, evenkeelPlane, evenkeelWithCbor } from './targets/evenkeel.ts'
+import { evenkeelOverHttps, evenkeelPlane, evenkeelWithCbor, needsControllers } from './targets/evenkeel.ts'
 import { readKubeconfig, type Reach } from './targets/kubeconfig.ts'
 import { urlTarget } from './targets/url.ts'
 
@@ -86,10 +86,6 @@ async function judgedServers(reach: Reach | undefined): Promise<readonly Judged[
     ...(values.etcd !== undefined && { etcd: values.etcd }),
   })
   return [{ target, judges: () => true, stop: () => Promise.resolve() }]
-}
-
-function needsControllers({ needs = [] }: ServerCase): boolean {
-  return needs.includes('collector')
 }
 
 function needsCbor({ needs = [] }: ServerCase): boolean {

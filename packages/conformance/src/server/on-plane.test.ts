@@ -1,9 +1,9 @@
 import { judge } from './judge.fixture.ts'
-import { evenkeelPlane, planeLacks } from './targets/evenkeel.ts'
+import { evenkeelPlane, needsControllers, planeLacks } from './targets/evenkeel.ts'
 
 // Only cases that need controllers; the other tests here run the rest without controllers.
 judge('evenkeel with controllers', {
   start: evenkeelPlane,
   lacks: planeLacks,
-  only: ({ needs = [] }) => needs.includes('collector'),
+  only: needsControllers,
 })

@@ -87,6 +87,13 @@ const clusterWide = {
   mutatingadmissionpolicybindings: ['/apis/admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicyBinding', {}],
   mutatingwebhookconfigurations: ['/apis/admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', {}],
   validatingwebhookconfigurations: ['/apis/admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', {}],
+  persistentvolumes: [
+    '/api/v1',
+    'PersistentVolume',
+    { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/judge' } } },
+  ],
+  runtimeclasses: ['/apis/node.k8s.io/v1', 'RuntimeClass', { handler: 'judge' }],
+  ingressclasses: ['/apis/networking.k8s.io/v1', 'IngressClass', { spec: { controller: 'example.com/judge' } }],
   storageclasses: ['/apis/storage.k8s.io/v1', 'StorageClass', { provisioner: 'example.com/judge' }],
 } as const satisfies Readonly<Record<string, readonly [string, string, Fields]>>
 

@@ -22,9 +22,20 @@ import type { WatchStream } from './watch-stream.ts'
  * - `still`: no controller acts on what the cases create.
  * - `callback`: the server can call this process over the loopback.
  * - `cbor`: the feature gate CBORServingAndStorage is on.
+ * - `service-accounts`: pods need a service account and get a token: the admission plugin ServiceAccount.
+ * - `storage-protection`: claims and volumes get finalizers: the admission plugin StorageObjectInUseProtection.
  * - `collector`: the controllers of a cluster run: garbage is collected, namespaces get their objects and are emptied.
  */
-export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'cbor' | 'collector'
+export type ServerNeed =
+  | 'authentication'
+  | 'no-anonymous'
+  | 'compaction'
+  | 'still'
+  | 'callback'
+  | 'cbor'
+  | 'service-accounts'
+  | 'storage-protection'
+  | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>
 

@@ -31,6 +31,7 @@ type PassedOn =
   | 'proxyClient'
   | 'limits'
   | 'webhooks'
+  | 'serviceClusterIpRanges'
 
 export interface DataPlaneOptions extends Pick<PlaneOptions, PassedOn> {
   /** @default a temporary folder, removed by `stop` */

@@ -75,6 +75,18 @@ export const planeControllers = {
     account: 'validatingadmissionpolicy-status-controller',
     make: async () => asControllers((await import('./policy-status-controller.ts')).policyStatusController()),
   },
+  claims: {
+    account: 'pvc-protection-controller',
+    make: async () => asControllers((await import('./storage-protection.ts')).claimProtectionController()),
+  },
+  volumes: {
+    account: 'pv-protection-controller',
+    make: async () => asControllers((await import('./storage-protection.ts')).volumeProtectionController()),
+  },
+  volumeAttributesClasses: {
+    account: 'volumeattributesclass-protection-controller',
+    make: async () => asControllers((await import('./storage-protection.ts')).attributesClassProtectionController()),
+  },
   leases: { make: async () => asControllers((await import('./lease-expiry.ts')).leaseExpiryController()) },
 } satisfies Readonly<Record<string, PlaneController>>
 

@@ -6,9 +6,9 @@
  */
 import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import type { LeaseTimes } from '#manager'
-import { startServer, type Server } from '#server'
+import { startServer, type AdmissionOptions, type AdmissionPluginName, type Server } from '#server'
 import { parseResourcePath, type Transport } from '#wire'
-import { planeControllers, type PlaneController } from './plane-controllers.ts'
+import { planeControllers, type PlaneController, type PlaneControllerName } from './plane-controllers.ts'
 import type { PlaneElection } from './plane-election.ts'
 import { PlaneRun, type NamedController } from './plane-run.ts'
 import type { Plane, PlaneOptions } from './plane.ts'
@@ -34,7 +34,11 @@ export async function startServerWithControllers({
     clock,
     random,
     log,
-    admission: { ...options.admission, hooks: [...(options.admission?.hooks ?? []), guard.hook] },
+    admission: {
+      ...options.admission,
+      hooks: [...(options.admission?.hooks ?? []), guard.hook],
+      enablePlugins: enabledPlugins(wanted, options.admission),
+    },
   })
   guard.begin(transportAs(server, undefined))
   const run = await PlaneRun.start({
@@ -56,6 +60,23 @@ export async function startServerWithControllers({
       await server.stop(given)
     },
   }
+}
+
+/** The admission plugins that need controllers are on when these run, as in a cluster. */
+const pluginControllers = {
+  ServiceAccount: ['serviceAccounts'],
+  StorageObjectInUseProtection: ['claims', 'volumes', 'volumeAttributesClasses'],
+} as const satisfies Partial<Record<AdmissionPluginName, readonly PlaneControllerName[]>>
+
+function enabledPlugins(
+  controllers: readonly NamedController[],
+  { enablePlugins = [], disablePlugins = [] }: AdmissionOptions = {},
+): AdmissionPluginName[] {
+  const running = new Set(controllers.map(({ name }) => name))
+  const served = Object.entries(pluginControllers)
+    .filter(([, needed]) => needed.every((name) => running.has(name)))
+    .map(([plugin]) => plugin as AdmissionPluginName)
+  return [...new Set([...enablePlugins, ...served.filter((plugin) => !disablePlugins.includes(plugin))])]
 }
 
 /** @throws {RangeError} for invalid durations, before anything starts. */

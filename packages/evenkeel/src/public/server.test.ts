@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { Client, connect, refTo } from './client.ts'
 import { ApiError, defineKind, isForbidden, isInvalid, isNotFound, type ObjectOf } from './index.ts'
 import {
+  admissionPluginNames,
   ensureIdentity,
   IdentityError,
   installKinds,
@@ -16,6 +17,7 @@ import {
   verifyAuditLog,
   type AdmissionHook,
   type AdmissionOptions,
+  type AdmissionPluginName,
   type AuditOptions,
   type AuditPolicy,
   type AuthenticationOptions,
@@ -104,6 +106,16 @@ test('kinds can be installed while the server runs', async () => {
     await installKinds(transport, [Late])
     const client = new Client({ transport })
     expect((await client.create(Late, { metadata: key, spec: {} })).metadata.uid).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+test('admission plugins are chosen by the names of kube-apiserver', async () => {
+  const disablePlugins: AdmissionPluginName[] = admissionPluginNames.filter((name) => name === 'Priority')
+  await withServer({ admission: { disablePlugins } }, async ({ transport }) => {
+    const client = new Client({ transport })
+    const spec = { containers: [{ name: 'c', image: 'i' }] }
+    const pod = await client.create({ apiVersion: 'v1', kind: 'Pod', metadata: key, spec })
+    expect(Object.keys(pod.spec)).not.toContain('priority')
   })
 })
 

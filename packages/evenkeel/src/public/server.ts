@@ -3,6 +3,7 @@
  */
 export { openDataPlane, startPlane, type DataPlaneOptions, type Plane, type PlaneOptions } from '#plane'
 export {
+  admissionPluginNames,
   ensureIdentity,
   IdentityError,
   installKinds,
@@ -13,6 +14,7 @@ export {
   writeKubeconfig,
   type AdmissionHook,
   type AdmissionOptions,
+  type AdmissionPluginName,
   type AuditOptions,
   type AuditPolicy,
   type AuthenticationOptions,

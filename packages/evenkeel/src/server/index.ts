@@ -50,4 +50,5 @@ export type { ServiceAddress, WebhookOptions, WebhookServiceReference } from './
 export { installKinds, type InstallOptions } from './crd/install-kinds.ts'
 export { versionDocument } from './non-resource-paths.ts'
 export { startServer } from './server.ts'
+export { admissionPluginNames, isAdmissionPluginName, type AdmissionPluginName } from './admission/plugin-names.ts'
 export type { AdmissionOptions, Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'

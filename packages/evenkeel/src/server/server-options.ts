@@ -7,6 +7,7 @@ import type { Resource } from '@evenkeel/builtins'
 import type { Store } from '#store'
 import type { CertificateKeyPair, Transport } from '#wire'
 import type { AdmissionHook } from './admission/admission-hooks.ts'
+import type { AdmissionPluginName } from './admission/plugin-names.ts'
 import type { AuditOptions } from './audit/audit-log.ts'
 import type { AuthenticationOptions } from './auth/authentication-options.ts'
 import type { Identity } from './auth/identity.ts'
@@ -96,6 +97,13 @@ export interface ServerOptions {
    */
   limits?: LimitOptions
   /**
+   * The range of cluster IPs of Services, as a CIDR; two of them, one of each family, for a dual-stack cluster. The first
+   * address is that of the Service `default/kubernetes`. A range of stored Services should not change.
+   *
+   * @default ['10.96.0.0/12']
+   */
+  serviceClusterIpRanges?: readonly string[]
+  /**
    * Create the initial objects: namespaces, and the default RBAC roles. If false, the store must have them already.
    *
    * @default true
@@ -139,12 +147,19 @@ export interface AdmissionOptions {
    */
   hooks?: readonly AdmissionHook[]
   /**
-   * Enforce permissions on owner references: a user who changes them must be allowed to delete the object, and for
-   * `blockOwnerDeletion` to update the finalizers of the owner.
+   * Plugins to run beside the default ones: ServiceAccount and StorageObjectInUseProtection need the controllers of a
+   * plane, which enables them; OwnerReferencesPermissionEnforcement needs rights on the owner for changes of owner
+   * references.
    *
-   * @default false
+   * @default none
    */
-  ownerReferences?: boolean
+  enablePlugins?: readonly AdmissionPluginName[]
+  /**
+   * Plugins not to run.
+   *
+   * @default none
+   */
+  disablePlugins?: readonly AdmissionPluginName[]
 }
 
 export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port' | 'http' | 'limits'> {

@@ -82,7 +82,7 @@ describe('startServer', () => {
       expect(
         (json['items'] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
       ).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
-      expect(json).toMatchObject({ metadata: { resourceVersion: '8' } })
+      expect(json).toMatchObject({ metadata: { resourceVersion: '9' } })
       await server.server.stop()
     }
     await store.close()

@@ -11,13 +11,14 @@ import { defaultCluster } from '#api'
 import {
   acceptLightSignals,
   silentLogger,
+  sleep,
   SystemClock,
   SystemRandom,
   type Clock,
   type Logger,
   type Random,
 } from '#base'
-import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
+import { columnsFor, defaultServiceRange, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
 import { loadCbor, type MediaFormat } from '#wire'
 import { chainAdmission } from './admission/admission.ts'
@@ -25,7 +26,7 @@ import { admissionPlugins } from './admission/plugins.ts'
 import { WebhookMetrics } from './admission/webhook-metrics.ts'
 import { Aggregation } from './aggregation/aggregation.ts'
 import { ApiServices } from './aggregation/api-services.ts'
-import { publishRequestHeaderValues } from './aggregation/request-header-values.ts'
+import type { PublishedProxies } from './aggregation/request-header-values.ts'
 import { Admission } from './admission/write-admission.ts'
 import type { AuditLog, AuditOptions } from './audit/audit-log.ts'
 import { makeAuthentication, type Authentication } from './auth/authentication.ts'
@@ -48,9 +49,11 @@ import { listen } from './listen/listener.ts'
 import { guardOrigin } from './listen/origin-guard.ts'
 import { RequestMetrics } from './metrics.ts'
 import { makeNonResourceHandler, type HealthCheck } from './non-resource-paths.ts'
+import { publishApiServer, withdrawApiServer } from './registry/api-server-objects.ts'
 import { bootstrap } from './registry/bootstrap.ts'
 import { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
+import { ServiceAllocations } from './registry/service-allocations.ts'
 import type { Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'
 import { startCompaction, Storage } from './storage/storage.ts'
 import { StoreProbe } from './storage/store-probe.ts'
@@ -79,13 +82,10 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     await base.informers.start()
     if (options.bootstrap !== false) await bootstrap({ ...base, ...handlers }, { port: options.listen?.port ?? 443 })
     await installKinds(transport, options.kinds ?? [], base)
-    if (options.bootstrap !== false && listener)
-      await publishRequestHeaderValues(transport, {
-        identity: frontProxy(),
-        others: options.authentication?.frontProxy,
-      })
     aggregation.start()
     await listener?.start(handler)
+    if (options.bootstrap !== false)
+      await publish(parts, () => ({ identity: frontProxy(), others: options.authentication?.frontProxy }))
   } catch (error) {
     // A timer of a server that did not start would keep the process alive.
     await stop()
@@ -108,6 +108,19 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   }
 }
 
+/** Publishes the address and the authorities of a server that listens. */
+async function publish(parts: ServerParts, proxies: () => PublishedProxies): Promise<void> {
+  const { listener, authentication } = parts
+  if (listener?.address === undefined) return
+  const { clientCaPem } = authentication
+  await publishApiServer(parts, {
+    host: listener.host,
+    port: listener.address.port,
+    clientCaPem,
+    proxies: proxies(),
+  })
+}
+
 /** The parts that all stages are built on. */
 interface ServerBase {
   readonly store: Store
@@ -115,6 +128,7 @@ interface ServerBase {
   readonly registry: Registry
   readonly informers: Informers
   readonly apis: ApiServices
+  readonly allocations: ServiceAllocations
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -128,13 +142,16 @@ function makeBase({
   random = new SystemRandom(),
   log = silentLogger,
   store = openMemoryStore({ clock }),
+  serviceClusterIpRanges = [defaultServiceRange],
 }: ServerOptions): ServerBase {
   const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
   const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
   const apis = new ApiServices(informers)
   const storage = new Storage(store, { clock, cluster: defaultCluster })
+  const services = { storage, registry, informers, clock, random }
+  const allocations = new ServiceAllocations(services, serviceClusterIpRanges)
   const stop = new AbortController()
-  return { store, storage, registry, informers, apis, clock, random, log, stop, stopping: stop.signal }
+  return { ...services, store, apis, allocations, log, stop, stopping: stop.signal }
 }
 
 /** The stages that decide who sends a request and what they may do. */
@@ -166,12 +183,12 @@ interface ServerAdmission {
 }
 
 function makeAdmission(
-  { admission: { hooks = [], ownerReferences = false } = {}, webhooks = {} }: ServerOptions,
+  { admission: { hooks = [], ...choice } = {}, webhooks = {} }: ServerOptions,
   base: ServerBase,
   security: ServerSecurity,
 ): ServerAdmission {
   const webhookMetrics = new WebhookMetrics()
-  const options = { webhooks, metrics: webhookMetrics, hooks, ownerReferences }
+  const options = { webhooks, metrics: webhookMetrics, hooks, ...choice }
   const admission = new Admission(chainAdmission(admissionPlugins({ ...base, ...security }, options)))
   return { admission, webhookMetrics }
 }
@@ -245,11 +262,10 @@ function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[])
   return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics, formats })
 }
 
-function makeStop(
-  { stop, store, crds, informers, audit, listener, ownsStore }: ServerParts & { readonly ownsStore: boolean },
-  stopCompaction: () => void,
-): Server['stop'] {
+function makeStop(parts: ServerParts & { readonly ownsStore: boolean }, stopCompaction: () => void): Server['stop'] {
+  const { stop, store, crds, informers, audit, listener, ownsStore } = parts
   return async ({ graceMs = 5000 } = {}) => {
+    if (listener?.address && store.isShared) await withdraw(parts, listener.host, listener.address.port)
     const closing = listener?.close(graceMs)
     const reason = new Error('the server is stopping')
     stop.abort(reason)
@@ -259,6 +275,17 @@ function makeStop(
     await closing
     await audit?.close()
     if (ownsStore) await store.close()
+  }
+}
+
+const withdrawMs = 1000
+
+/** A store that cannot be written must not keep a server from stopping. */
+async function withdraw(parts: ServerParts, host: string, port: number): Promise<void> {
+  try {
+    await Promise.race([withdrawApiServer(parts, { host, port }), sleep(parts.clock, withdrawMs)])
+  } catch (error) {
+    parts.log.warn('the address of this server stays in the Service kubernetes', { error })
   }
 }
 
@@ -286,13 +313,18 @@ class ServerListener {
     this.#services = services
   }
 
+  get host(): string {
+    return this.#services.options.host ?? '127.0.0.1'
+  }
+
   get address(): ServerAddress | undefined {
     return this.#running?.address
   }
 
   async start(handler: RequestHandler): Promise<void> {
     const { options, identity, authentication, clock, log } = this.#services
-    const { host = '127.0.0.1', port = 0, names = [], tls: hasTls = true, limits = {}, http = 'own' } = options
+    const { port = 0, names = [], tls: hasTls = true, limits = {}, http = 'own' } = options
+    const { host } = this
     const transport = guardOrigin(handler.transport(authentication.authenticators), { hosts: [...names, host] })
     const { keyPem: key, certificatePem: cert } = identity.server
     const tls = hasTls ? { tls: { key, cert, ca: authentication.authoritiesPem } } : {}

@@ -2,6 +2,10 @@
  * Every rule of the API, as cases.
  */
 import type { ServerCase } from '../target.ts'
+import { classCases } from './admission/classes.ts'
+import { limitRangeCases } from './admission/limit-ranges.ts'
+import { podSecurityCases } from './admission/pod-security.ts'
+import { serviceAccountCases } from './admission/service-accounts.ts'
 import { builtInApplyCases } from './apply/built-in.ts'
 import { applyRequestCases } from './apply/requests.ts'
 import { sequenceCases } from './apply/sequences.ts'
@@ -28,6 +32,8 @@ import { tokenCases } from './identity/tokens.ts'
 import { defaultCases } from './kinds/defaults.ts'
 import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
+import { serviceAddressCases } from './kinds/service-addresses.ts'
+import { systemObjectCases } from './kinds/system-objects.ts'
 import { contentCases } from './kinds/validation.ts'
 import { permissionCases } from './permission/calls.ts'
 import { escalationCases } from './permission/escalation.ts'
@@ -99,6 +105,8 @@ export const serverSuite: readonly ServerCase[] = [
   ...availabilityCases,
   ...proxyCases,
   ...cborCases,
+  ...systemObjectCases,
+  ...serviceAddressCases,
   ...contentTypeCases,
   ...inputCases,
   ...routeCases,
@@ -138,4 +146,8 @@ export const serverSuite: readonly ServerCase[] = [
   ...policyParamCases,
   ...mutatingPolicyCases,
   ...quotaCases,
+  ...limitRangeCases,
+  ...classCases,
+  ...serviceAccountCases,
+  ...podSecurityCases,
 ]

@@ -6,7 +6,7 @@ import type { Server, ServerOptions } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
 import type { Send } from '../client.ts'
 import { urlTarget } from './url.ts'
-import type { ServerTarget } from '../target.ts'
+import type { ServerCase, ServerTarget } from '../target.ts'
 
 export interface EvenkeelTarget extends ServerTarget {
   stop(): Promise<void>
@@ -17,21 +17,22 @@ export const ourDifferences: Readonly<Record<string, string>> = {
   'server/routes/head': 'HEAD returns what GET returns without a body, as HTTP specifies',
   'server/content/yaml-first-document': 'a body of several YAML documents is rejected, so that none is lost silently',
   'server/validation/duplicate-key-in-yaml': 'a duplicate key is reported by its path, as in JSON, and not by its line',
-  'server/defaults/claim': 'no controller here would ever remove the finalizer kubernetes.io/pvc-protection',
+  'server/service-addresses/taken-dry-run': 'a dry run is refused when the write would be',
 }
 
 /** Limits of a server that is called in process. */
 const inProcess = 'in-process callers are administrators'
 const alone = 'no controllers run'
 const gate = 'the feature gate is off'
-export const inProcessLacks = {
-  authentication: inProcess,
-  'no-anonymous': inProcess,
-  cbor: gate,
-  collector: alone,
-} as const
-export const overHttpsLacks = { cbor: gate, collector: alone } as const
+const withoutControllers = { collector: alone, 'service-accounts': alone, 'storage-protection': alone } as const
+export const overHttpsLacks = { ...withoutControllers, cbor: gate } as const
+export const inProcessLacks = { ...overHttpsLacks, authentication: inProcess, 'no-anonymous': inProcess } as const
 export const planeLacks = { still: 'controllers act on what the cases create', cbor: gate } as const
+
+/** Whether a case runs on a server with controllers, and on no other of ours. */
+export function needsControllers({ needs = [] }: ServerCase): boolean {
+  return needs.some((need) => need in withoutControllers)
+}
 
 /** Starts a server to test. In-process callers are administrators, so no request is rejected for missing rights. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {

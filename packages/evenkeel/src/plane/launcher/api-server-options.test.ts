@@ -31,7 +31,8 @@ describe('serverOptionsOf', () => {
       listen: { host: '127.0.0.1', port: 6443 },
       authorization: ['rbac'],
       authentication: { anonymous: true, clientCaPems: [] },
-      admission: { ownerReferences: false },
+      admission: { enablePlugins: ['ServiceAccount', 'StorageObjectInUseProtection'], disablePlugins: [] },
+      serviceClusterIpRanges: ['10.0.0.0/24'],
     })
   })
 
@@ -84,7 +85,9 @@ describe('serverOptionsOf', () => {
   test('reads who decides, and what holds them back', async () => {
     const options = await optionsOf(
       '--authorization-mode=Node,RBAC,AlwaysAllow',
-      '--enable-admission-plugins=A,OwnerReferencesPermissionEnforcement',
+      '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement',
+      '--disable-admission-plugins=ServiceAccount,PersistentVolumeClaimResize',
+      '--service-cluster-ip-range=10.1.0.0/16,fd00::/108',
       '--max-requests-inflight=7',
       '--max-mutating-requests-inflight=0',
       '--request-timeout=1m30s',
@@ -92,8 +95,12 @@ describe('serverOptionsOf', () => {
     )
     expect(options).toMatchObject({
       authorization: ['rbac', 'always-allow'],
-      admission: { ownerReferences: true },
+      admission: {
+        enablePlugins: ['StorageObjectInUseProtection', 'OwnerReferencesPermissionEnforcement'],
+        disablePlugins: ['ServiceAccount'],
+      },
       limits: { readsMax: 7, requestMs: 90_000 },
+      serviceClusterIpRanges: ['10.1.0.0/16', 'fd00::/108'],
       audit: { file: { path: 'audit.log' } },
     })
     expect(options.limits).not.toHaveProperty('writesMax')

@@ -9,8 +9,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Logger, Random } from '#base'
 import { parseDuration } from '#api'
-import { makeIdentity } from '#server'
+import { isAdmissionPluginName, makeIdentity } from '#server'
 import type {
+  AdmissionOptions,
+  AdmissionPluginName,
   AuthenticationOptions,
   Identity,
   ServerListenOptions,
@@ -45,12 +47,11 @@ export async function serverOptionsOf(
     listen: { host: hostOf(flags), port: countOf(flags, 'secure-port', { max: 65_535 }) ?? 6443, identity },
     authentication,
     authorization: authorizationOf(flags),
-    admission: {
-      ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement'),
-    },
+    admission: admissionOf(flags, environment),
     limits: limitsOf(flags),
     ...(proxyClient && { proxyClient }),
     featureGates: { CBORServingAndStorage: flags.values('feature-gates').includes('CBORServingAndStorage=true') },
+    serviceClusterIpRanges: serviceRangesOf(flags),
     ...(auditPath !== undefined && {
       audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
     }),
@@ -157,6 +158,26 @@ function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
         )
     }
   })
+}
+
+/** On in kube-apiserver; an Evenkeel server turns them on with the controllers that they need. */
+const defaultPlugins: readonly AdmissionPluginName[] = ['ServiceAccount', 'StorageObjectInUseProtection']
+
+/** Other plugins of kube-apiserver than ours have no effect; one to enable is reported. */
+function admissionOf(flags: Flags, { log }: ServerEnvironment): AdmissionOptions {
+  const disablePlugins = flags.values('disable-admission-plugins').filter(isAdmissionPluginName)
+  const enabled = flags.values('enable-admission-plugins')
+  for (const plugin of enabled)
+    if (!isAdmissionPluginName(plugin) && plugin !== 'NamespaceLifecycle')
+      log.warn('admission plugin is not supported', { plugin })
+  const defaults = defaultPlugins.filter((plugin) => !disablePlugins.includes(plugin))
+  return { enablePlugins: [...new Set([...defaults, ...enabled.filter(isAdmissionPluginName)])], disablePlugins }
+}
+
+/** The default of kube-apiserver, not that of an Evenkeel server. */
+function serviceRangesOf(flags: Flags): readonly string[] {
+  const ranges = flags.values('service-cluster-ip-range')
+  return ranges.length > 0 ? ranges : ['10.0.0.0/24']
 }
 
 function limitsOf(flags: Flags): LimitOptions {

@@ -108,10 +108,8 @@ export const apiServerFlags = {
     help: 'directory of apiserver.crt and apiserver.key, which are created if they do not exist',
   },
   'client-ca-file': { takes: 'value', help: 'CA certificates for client certificates' },
-  'enable-admission-plugins': {
-    takes: 'values',
-    help: 'OwnerReferencesPermissionEnforcement; other plugins are always enabled or not supported',
-  },
+  'disable-admission-plugins': { takes: 'values', help: 'admission plugins not to run' },
+  'enable-admission-plugins': { takes: 'values', help: 'admission plugins to run beside the default ones' },
   'feature-gates': { takes: 'values', help: 'CBORServingAndStorage=true; other gates have no effect' },
   help: { takes: 'switch', help: 'print this help' },
   'max-mutating-requests-inflight': { takes: 'value', help: 'maximum number of writes in flight (default 200)' },
@@ -147,6 +145,10 @@ export const apiServerFlags = {
   'service-account-key-file': { takes: 'values', help: 'keys that verify service account tokens' },
   'service-account-max-token-expiration': { takes: 'value', help: 'maximum validity of a token (default unlimited)' },
   'service-account-signing-key-file': { takes: 'value', help: 'key that signs service account tokens' },
+  'service-cluster-ip-range': {
+    takes: 'values',
+    help: 'ranges of cluster IPs, one of each family (default 10.0.0.0/24)',
+  },
   'tls-cert-file': { takes: 'value', help: 'serving certificate' },
   'tls-private-key-file': { takes: 'value', help: 'key of the serving certificate' },
   'token-auth-file': { takes: 'value', help: 'bearer tokens: token,user,uid,"group1,group2"' },
@@ -154,14 +156,12 @@ export const apiServerFlags = {
   version: { takes: 'switch', help: 'print the Kubernetes version of the API' },
 } as const satisfies FlagTable
 
-/** Flags without effect: there is no etcd, no pod network and no plugin to disable. */
+/** Flags without effect: there is no etcd and no pod network. */
 const silentFlags = {
   'advertise-address': { takes: 'value', help: 'no effect' },
   'allow-privileged': { takes: 'switch', help: 'no effect' },
-  'disable-admission-plugins': { takes: 'values', help: 'no effect' },
   'etcd-servers': { takes: 'values', help: 'no effect: objects are kept in memory' },
   'runtime-config': { takes: 'values', help: 'no effect' },
-  'service-cluster-ip-range': { takes: 'value', help: 'no effect' },
 } as const satisfies FlagTable
 
 export const allApiServerFlags: FlagTable = { ...apiServerFlags, ...silentFlags }

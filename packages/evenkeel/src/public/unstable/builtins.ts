@@ -27,6 +27,7 @@ export {
   formatQuantity,
   formatTime,
   getOwn,
+  internalError,
   isJsonObject,
   parseJson,
   stringifyJson,

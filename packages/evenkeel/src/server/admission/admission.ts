@@ -6,8 +6,8 @@
  * would be written, after validation and inside the retry after a lost race, with the replaced object as the old
  * one. Writes to objects that configure admission itself are shown to hooks of the embedder only.
  */
-import type { JsonObject, NamedSubject, UnstructuredObject } from '#api'
-import type { ObjectDraft } from '@evenkeel/builtins'
+import { forbidden, type ApiError, type JsonObject, type NamedSubject, type UnstructuredObject } from '#api'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { ResourceRef, User } from '../request-context.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -71,20 +71,27 @@ export class ReinvocationContext {
 /** One admission plugin. */
 export interface AdmissionPlugin {
   readonly name: string
+  /**
+   * The resources it is about, as `group/plural`, `/pods` for the core group. Writes to others never reach it, and cost
+   * nothing.
+   *
+   * @default all
+   */
+  readonly resources?: ReadonlySet<string>
   /** A cheap first check: whether the plugin can apply to this write at all. */
   handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /**
    * Changes the draft in place. For DELETE there is no draft to change and it is not called.
    *
-   * @returns whether anything was changed
+   * @returns whether the draft has to be decoded and defaulted again; false for changes that leave a complete object
    * @throws {ApiError} when it refuses
    */
-  mutate?(draft: ObjectDraft, admitted: AdmissionAttributes): Promise<boolean>
+  mutate?(draft: ObjectDraft, admitted: AdmissionAttributes): boolean | Promise<boolean>
   /**
    * @param object what would be written; absent for DELETE
    * @throws {ApiError} when it refuses
    */
-  validate?(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
+  validate?(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void> | undefined
 }
 
 /** All admission plugins in order. */
@@ -96,11 +103,21 @@ export interface AdmissionChain {
   validate(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
 }
 
-/** Runs plugins in order. */
-export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChain {
+/** Runs plugins in order. The plugins of a resource are selected once, not for each write. */
+export function chainAdmission(plugins: readonly AdmissionPlugin[]): AdmissionChain {
+  const selected = new WeakMap<Resource, readonly AdmissionPlugin[]>()
+  const stepsOf = ({ target: { resource } }: Pick<AdmissionAttributes, 'target'>): readonly AdmissionPlugin[] => {
+    let steps = selected.get(resource)
+    if (steps === undefined) {
+      const name = `${resource.group}/${resource.plural}`
+      selected.set(resource, (steps = plugins.filter(({ resources }) => resources?.has(name) ?? true)))
+    }
+    return steps
+  }
   return {
-    handles: (admitted) => steps.some((step) => step.handles(admitted)),
+    handles: (admitted) => stepsOf(admitted).some((step) => step.handles(admitted)),
     async mutate(draft, admitted) {
+      const steps = stepsOf(admitted)
       let isChanged = false
       do {
         for (const step of steps)
@@ -109,9 +126,19 @@ export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChai
       return isChanged
     },
     async validate(object, admitted) {
-      for (const step of steps) if (step.validate && step.handles(admitted)) await step.validate(object, admitted)
+      for (const step of stepsOf(admitted))
+        if (step.validate && step.handles(admitted)) await step.validate(object, admitted)
     },
   }
+}
+
+/** The refusal of a plugin: 403 about the object. */
+export function admissionForbidden(
+  { target }: Pick<AdmissionAttributes, 'target'>,
+  object: Pick<UnstructuredObject, 'metadata'> | undefined,
+  reason: string,
+): ApiError {
+  return forbidden(admissionSubject(target, object), reason)
 }
 
 /** An object with a generated name has only its prefix so far. */

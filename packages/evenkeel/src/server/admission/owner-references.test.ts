@@ -50,7 +50,7 @@ async function write({ owners, old, rights }: Written): Promise<{ message: strin
   }
   const message = await ownerReferencesPlugin({ authorizer, registry })
     .validate?.(owned(owners), admitted)
-    .then(
+    ?.then(
       () => '',
       (error: unknown) => (error as Error).message,
     )

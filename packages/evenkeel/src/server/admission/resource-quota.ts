@@ -30,12 +30,13 @@ import {
 } from '#api'
 import { assert } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
-import type { Informer, Informers } from '../informers.ts'
+import type { Informers } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
+import { NamespaceIndex } from './namespace-index.ts'
 
 interface QuotaContext {
   readonly informers: Informers
@@ -48,7 +49,7 @@ const attemptsMax = 100
 
 /** The admission plugin that charges quotas. */
 export function resourceQuotaPlugin({ informers, registry, storage }: QuotaContext): AdmissionPlugin {
-  const known = new QuotaIndex(informers.forResource('', 'resourcequotas'))
+  const known = new NamespaceIndex(informers.forResource('', 'resourcequotas'))
   const resource = quotaResource(registry)
   const turns = new KeyedMutex()
   const limiting = (names: readonly string[], namespace: string): readonly string[] =>
@@ -197,40 +198,6 @@ function quotaResource(registry: Registry): Resource {
   const resource = registry.find('', 'v1', 'resourcequotas')
   assert(resource, 'quotas are built in')
   return resource
-}
-
-export class QuotaIndex {
-  readonly #byNamespace = new Map<string, Map<string, UnstructuredObject>>()
-
-  constructor(view: Informer) {
-    for (const quota of view.list()) this.#put(quota)
-    view.addEventHandler((old, next) => {
-      if (next) this.#put(next)
-      else if (old) this.#remove(old)
-    })
-  }
-
-  has(namespace: string): boolean {
-    return this.#byNamespace.has(namespace)
-  }
-
-  /** All quotas of a namespace, sorted by name. */
-  in(namespace: string): readonly UnstructuredObject[] {
-    const quotas = this.#byNamespace.get(namespace)
-    return quotas === undefined ? [] : [...quotas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, quota]) => quota)
-  }
-
-  #put(quota: UnstructuredObject): void {
-    const { namespace = '', name = '' } = quota.metadata
-    const quotas = this.#byNamespace.get(namespace) ?? new Map<string, UnstructuredObject>()
-    this.#byNamespace.set(namespace, quotas.set(name, quota))
-  }
-
-  #remove({ metadata: { namespace = '', name = '' } }: UnstructuredObject): void {
-    const quotas = this.#byNamespace.get(namespace)
-    quotas?.delete(name)
-    if (quotas?.size === 0) this.#byNamespace.delete(namespace)
-  }
 }
 
 const shortQuotaNames: ReadonlySet<string> = new Set([

@@ -63,7 +63,7 @@ async function notesFor(
         notes[key] = value
       },
     })
-    .then(
+    ?.then(
       () => '',
       (error: unknown) => String(error),
     )

@@ -1,37 +1,39 @@
 import { expect, test } from 'vitest'
 import { SystemClock, SystemRandom } from '#base'
 import { makeFrontProxyIdentity } from '../auth/front-proxy-identity.ts'
-import { TestServer } from '../client.fixture.ts'
-import { publishRequestHeaderValues } from './request-header-values.ts'
+import { joinCertificates, requestHeaderValues } from './request-header-values.ts'
 
-const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
 const identity = makeFrontProxyIdentity({ clock: new SystemClock(), random: new SystemRandom() })
 const other = makeFrontProxyIdentity({ clock: new SystemClock(), random: new SystemRandom() })
+const [mine, theirs] = [identity.authority.certificatePem, other.authority.certificatePem]
 
-test('a server adds its authority to those that are published, and leaves other values alone', async () => {
-  const server = await TestServer.start()
-  const { transport } = server.server
-  await publishRequestHeaderValues(transport, { identity })
-  expect((await server.ask('GET', path)).json['data']).toEqual({
+test('a server publishes its authority and its name', () => {
+  expect(requestHeaderValues({ identity }, '')).toEqual({
     'requestheader-allowed-names': '["front-proxy-client"]',
-    'requestheader-client-ca-file': identity.authority.certificatePem,
+    'requestheader-client-ca-file': mine,
     'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
     'requestheader-group-headers': '["X-Remote-Group"]',
     'requestheader-uid-headers': '["X-Remote-Uid"]',
     'requestheader-username-headers': '["X-Remote-User"]',
   })
-  const body = { data: { 'client-ca-file': 'users' } }
-  await server.ask('PATCH', path, { type: 'application/merge-patch+json', body })
+})
+
+test('authorities that are published stay, and so do the proxies before this server', () => {
   const others = { caPem: 'no certificate', allowedNames: ['edge'] }
-  await publishRequestHeaderValues(transport, { identity: other, others })
-  const { json } = await server.ask('GET', path)
-  expect(json['data']).toMatchObject({
-    'client-ca-file': 'users',
+  expect(requestHeaderValues({ identity: other, others }, mine)).toMatchObject({
     'requestheader-allowed-names': '["edge","front-proxy-client"]',
-    'requestheader-client-ca-file': identity.authority.certificatePem + other.authority.certificatePem,
+    'requestheader-client-ca-file': mine + theirs,
   })
-  await publishRequestHeaderValues(transport, { identity: other, others })
-  const again = await server.ask('GET', path)
-  expect(again.json['metadata']).toEqual(json['metadata'])
-  await server.server.stop()
+  expect(requestHeaderValues({ identity: other, others: { caPem: '' } }, mine + theirs)).toMatchObject({
+    'requestheader-allowed-names': '[]',
+    'requestheader-client-ca-file': mine + theirs,
+  })
+})
+
+test('the oldest of many authorities go', () => {
+  const pems = Array.from(
+    { length: 10 },
+    (_, index) => `-----BEGIN CERTIFICATE-----\n${index}\n-----END CERTIFICATE-----`,
+  )
+  expect(joinCertificates(...pems)).toBe(`${pems.slice(2).join('\n')}\n`)
 })

@@ -38,6 +38,8 @@ export interface Authentication {
   readonly anonymous: boolean
   /** The authorities of client certificates for the listener, in PEM. */
   readonly authoritiesPem: string
+  /** The authorities of users among them. */
+  readonly clientCaPem: string
 }
 
 interface AuthenticationContext {
@@ -87,6 +89,7 @@ export async function makeAuthentication(
       ...authenticators.map(withReadOnlyRequest),
     ],
     anonymous: options.anonymous ?? false,
+    clientCaPem: ofUsers.join('\n'),
     authoritiesPem: [...ofUsers, ...(frontProxy ? [frontProxy.caPem] : [])].join('\n'),
   }
 }

@@ -149,7 +149,7 @@ test('authorization: other modes, and several in order', async () => {
 })
 
 test('row 12: with ownerReferences on, nobody hands an object to an owner to have it deleted', async () => {
-  await using company = await startCompany({ admission: { ownerReferences: true } })
+  await using company = await startCompany({ admission: { enablePlugins: ['OwnerReferencesPermissionEnforcement'] } })
   await company.admin('POST', `${rbac}/clusterroles`, role('r', [rule(['create', 'patch'])]))
   await company.admin('POST', `${rbac}/clusterrolebindings`, bind('r', ['user u']))
   await company.admin('POST', maps, { metadata: { name: 'a' } })

@@ -26,7 +26,9 @@ import type { Registry } from '../registry/registry.ts'
 import { Warnings, type ResourceRef } from '../request-context.ts'
 import type { Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
+import type { Informers } from '../informers.ts'
 import { conversionFor, type ConversionOptions } from './conversion.ts'
+import { CrdApiServices } from './crd-api-services.ts'
 import { CrdFinalizer } from './crd-finalizer.ts'
 import {
   areNamesAccepted,
@@ -53,6 +55,7 @@ interface ServedCrd {
 interface CrdControllerOptions {
   readonly storage: Storage
   readonly registry: Registry
+  readonly informers: Informers
   readonly updates: UpdateHandler
   readonly deletes: DeleteHandler
   readonly conversions: ConversionOptions
@@ -79,6 +82,7 @@ export class CrdController {
   #seen = 0
   readonly #conversions: ConversionOptions
   readonly #endings: CrdFinalizer
+  readonly #apiServices: CrdApiServices
   #source: Watch | undefined
 
   constructor(options: CrdControllerOptions) {
@@ -92,6 +96,7 @@ export class CrdController {
     this.#stopping = stopping
     this.#resource = crdResource(registry)
     this.#conversions = conversions
+    this.#apiServices = new CrdApiServices(options)
     this.#endings = new CrdFinalizer({
       storage,
       registry,
@@ -144,10 +149,20 @@ export class CrdController {
         else this.#forget(key)
       }
       for (const key of new Set(changes.map((change) => change.key))) await this.#settleSafely(key)
+      await this.#publishSafely()
       this.#seen = revision
       this.#release(revision)
     }
     this.#release(Number.POSITIVE_INFINITY)
+  }
+
+  /** APIServices are for clients: the resources are served without them. */
+  async #publishSafely(): Promise<void> {
+    try {
+      await this.#apiServices.sync()
+    } catch (error) {
+      this.#log.error('the APIServices of custom resources could not be written', { error })
+    }
   }
 
   #release(revision: number): void {

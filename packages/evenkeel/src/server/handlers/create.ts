@@ -22,6 +22,7 @@ import type { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
 import type { Admission, WriteAdmission, WriteRequest } from '../admission/write-admission.ts'
 import { userInfo } from '../auth/user.ts'
 import { managerName, type FieldManager } from '../registry/field-manager.ts'
+import type { ServiceAllocations } from '../registry/service-allocations.ts'
 import { applyDefaults, beforeCreate, prepareMetadataForCreate } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validation.ts'
 import { pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
@@ -34,11 +35,14 @@ import { readWriteOptions } from './write-options.ts'
 
 /** How often a generated name is tried, and how often the namespace may change during the create. */
 const attemptsMax = 8
+/** How often other Services may take the address that was chosen. In each round one of them succeeds. */
+const allocationAttemptsMax = 100
 
 interface CreateServices {
   readonly storage: Storage
   readonly admission: Admission
   readonly namespaces: NamespaceLifecycle
+  readonly allocations: ServiceAllocations
   readonly fieldManager: FieldManager
   readonly clock: Clock
   readonly random: Random
@@ -56,14 +60,16 @@ export class CreateHandler {
   readonly #storage: Storage
   readonly #admission: Admission
   readonly #namespaces: NamespaceLifecycle
+  readonly #allocations: ServiceAllocations
   readonly #fieldManager: FieldManager
   readonly #clock: Clock
   readonly #random: Random
 
-  constructor({ storage, admission, namespaces, fieldManager, clock, random }: CreateServices) {
+  constructor({ storage, admission, namespaces, allocations, fieldManager, clock, random }: CreateServices) {
     this.#storage = storage
     this.#admission = admission
     this.#namespaces = namespaces
+    this.#allocations = allocations
     this.#fieldManager = fieldManager
     this.#clock = clock
     this.#random = random
@@ -115,7 +121,11 @@ export class CreateHandler {
       if (result.ok) return result.stored
       const name = result.name
       const taken = result.key === this.#storage.keyOf(target, name)
-      if (attempt < attemptsMax && (generated || !taken)) continue
+      const limit = target.resource.strategy.allocated && !taken ? allocationAttemptsMax : attemptsMax
+      if (attempt < limit && (generated || !taken)) {
+        await this.#allocations.catchUp(target)
+        continue
+      }
       throw createConflict(result, { target, name, generated })
     }
   }
@@ -146,7 +156,7 @@ export class CreateHandler {
     const refusals: FieldError[] = []
     const write = {
       ...writeContext(context, target, this.#clock),
-      ...(await otherObjects(target, this.#storage, refusals)),
+      ...(await allocationContext(target, this.#allocations, refusals)),
     }
     beforeCreate(object, { context, target, random: this.#random, write })
     const name = String(object.metadata['name'] ?? '')
@@ -158,7 +168,9 @@ export class CreateHandler {
     if (admission) await admission.validate(object)
     if (dryRun) return this.#dryRun(object, name, target)
     refuseVersion(object)
-    return { name, ...(await this.#storage.put(object, { target, expect: 0, checks })) }
+    const linking = this.#allocations.writesFor(target, { next: object })
+    const linked = linking && (await linking)
+    return { name, ...(await this.#storage.put(object, { target, expect: 0, checks, linked })) }
   }
 
   async #dryRun(
@@ -192,18 +204,16 @@ export function writeContext(
   }
 }
 
-/** For kinds whose rules compare objects: all objects but the written one, and where to add errors. */
-export async function otherObjects(
-  { resource, namespace, name }: ResourceRef,
-  storage: Storage,
+/** For kinds that allocate from shared ranges: what is free, and where to add errors. */
+export async function allocationContext(
+  target: ResourceRef,
+  allocations: ServiceAllocations,
   refusals: FieldError[],
-): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
-  if (!resource.strategy.needsOtherObjects) return {}
-  const others = (await storage.list(resource))
-    .map(({ object }) => object)
-    .filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace)
+): Promise<Pick<WriteContext, 'allocations' | 'refuse'>> {
+  if (target.resource.strategy.allocated === undefined) return {}
+  const free = await allocations.forWrite(target)
   return {
-    others,
+    ...(free && { allocations: free }),
     refuse: (error) => {
       refusals.push(error)
     },

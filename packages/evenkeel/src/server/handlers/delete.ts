@@ -21,6 +21,7 @@ import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import { refuseProtectedNamespace } from '../admission/namespace-lifecycle.ts'
 import type { Admission, WriteAdmission } from '../admission/write-admission.ts'
+import type { ServiceAllocations } from '../registry/service-allocations.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyDocument, replyStored, successStatus } from '../response.ts'
 import { completeWithDefaults, inStorageVersion, prepareConversions, toServed } from '../storage/codec.ts'
@@ -32,6 +33,7 @@ import { deleteOptionsObject, readDeleteOptions, type DeleteOptions } from './wr
 interface DeleteServices {
   readonly storage: Storage
   readonly admission: Admission
+  readonly allocations: ServiceAllocations
   readonly clock: Clock
 }
 
@@ -52,11 +54,13 @@ const attemptsMax = 100
 export class DeleteHandler {
   readonly #storage: Storage
   readonly #admission: Admission
+  readonly #allocations: ServiceAllocations
   readonly #clock: Clock
 
-  constructor({ storage, admission, clock }: DeleteServices) {
+  constructor({ storage, admission, allocations, clock }: DeleteServices) {
     this.#storage = storage
     this.#admission = admission
+    this.#allocations = allocations
     this.#clock = clock
   }
 
@@ -127,10 +131,12 @@ export class DeleteHandler {
     if (plan === 'waits') return { stored, gone: false }
     await options.admission?.validate(undefined, toServed(stored, resource))
     if (plan === 'leave') return { stored, gone: false }
-    if (plan === 'erase')
-      return options.dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
-        ? { stored, gone: true }
-        : undefined
+    if (plan === 'erase') {
+      const linking = this.#allocations.writesFor(target, { old: stored.object })
+      const linked = linking && (await linking)
+      const isGone = options.dryRun || (await this.#storage.delete(target.name, { target, expect, linked })).ok
+      return isGone ? { stored, gone: true } : undefined
+    }
     if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan).stamped(expect), expect), gone: false }
     const written = await this.#storage.put(completeWithDefaults(plan, stored, form), {
       target: { ...target, resource: form },

@@ -13,6 +13,7 @@ import type { CompressedRunCache } from '../list/compressed-list.ts'
 import type { CoreObjects } from '../registry/core-objects.ts'
 import { FieldManager } from '../registry/field-manager.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { ServiceAllocations } from '../registry/service-allocations.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ActionRequestHandler, type ActionHandlers } from './actions.ts'
@@ -37,6 +38,7 @@ interface HandlerServices {
   readonly authentication: Authentication
   readonly authorizer: AuthorizerChain
   readonly admission: Admission
+  readonly allocations: ServiceAllocations
   readonly flowControl: FlowControl
   readonly compressedRuns: CompressedRunCache
   readonly actionHandlers: ActionHandlers

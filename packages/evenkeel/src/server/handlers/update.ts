@@ -29,6 +29,7 @@ import type { Admission, WriteRequest } from '../admission/write-admission.ts'
 import { authorizeCreation } from '../authz/authorize.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { managerName, type FieldManager } from '../registry/field-manager.ts'
+import type { ServiceAllocations } from '../registry/service-allocations.ts'
 import { applyDefaults, beforeUpdate, prepareMetadataForUpdate } from '../registry/strategy.ts'
 import { validateChanged } from '../registry/validation.ts'
 import { pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
@@ -36,13 +37,14 @@ import { negotiateResponse, replyStored } from '../response.ts'
 import { completeWithDefaults, isFresh, prepareConversions, toServed, toStored } from '../storage/codec.ts'
 import type { Storage } from '../storage/storage.ts'
 import { StoredObject, Unstamped } from '../storage/stored-object.ts'
-import { otherObjects, writeContext, type CreateHandler } from './create.ts'
+import { allocationContext, writeContext, type CreateHandler } from './create.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from './request-body.ts'
 import { readWriteOptions } from './write-options.ts'
 
 interface UpdateServices {
   readonly storage: Storage
   readonly admission: Admission
+  readonly allocations: ServiceAllocations
   readonly fieldManager: FieldManager
   readonly authorizer: AuthorizerChain
   readonly creates: CreateHandler
@@ -77,14 +79,16 @@ const attemptsMax = 100
 export class UpdateHandler {
   readonly #storage: Storage
   readonly #admission: Admission
+  readonly #allocations: ServiceAllocations
   readonly #fieldManager: FieldManager
   readonly #authorizer: AuthorizerChain
   readonly #creates: CreateHandler
   readonly #clock: Clock
 
-  constructor({ storage, admission, fieldManager, authorizer, creates, clock }: UpdateServices) {
+  constructor({ storage, admission, allocations, fieldManager, authorizer, creates, clock }: UpdateServices) {
     this.#storage = storage
     this.#admission = admission
+    this.#allocations = allocations
     this.#fieldManager = fieldManager
     this.#authorizer = authorizer
     this.#creates = creates
@@ -155,6 +159,7 @@ export class UpdateHandler {
       }
       const result = await this.#tryUpdate(change, stored, options)
       if (result !== undefined) return { stored: result, created: false }
+      await this.#allocations.catchUp(target)
     }
     throw conflict(subject, 'the object kept changing while it was being written; please try again')
   }
@@ -180,7 +185,7 @@ export class UpdateHandler {
     const refusals: FieldError[] = []
     const write = {
       ...writeContext(context, target, this.#clock),
-      ...(await otherObjects(target, this.#storage, refusals)),
+      ...(await allocationContext(target, this.#allocations, refusals)),
     }
     beforeUpdate(wanted, current, { context, target, write })
     await resource.strategy.loadValidators?.(wanted)
@@ -201,12 +206,16 @@ export class UpdateHandler {
     const expect = stored.revision
     const next = completeWithDefaults(wanted, stored, resource)
     if (isLastWrite(wanted, current, resource)) {
-      const gone = dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
+      const linking = this.#allocations.writesFor(target, { old: current })
+      const linked = linking && (await linking)
+      const gone = dryRun || (await this.#storage.delete(target.name, { target, expect, linked })).ok
       return gone ? dryRunResult(next, stored, resource) : undefined
     }
     if (sameContent(wanted, current) && (await isStoredAs(next, stored, resource))) return stored
     if (dryRun) return dryRunResult(next, stored, resource)
-    const written = await this.#storage.put(next, { target, expect })
+    const linking = this.#allocations.writesFor(target, { next, old: current })
+    const linked = linking && (await linking)
+    const written = await this.#storage.put(next, { target, expect, linked })
     return written.ok ? written.stored : undefined
   }
 }

@@ -96,3 +96,36 @@ test('two servers that start on one store at once agree', async () => {
   for (const { server } of companies) await server.server.stop()
   await store.close()
 })
+
+const flowSchemas = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
+
+test('a server restores its own objects of flow control at its start, unless they exclude themselves', async () => {
+  const store = openMemoryStore({ clock: new SimulatedClock() })
+  {
+    await using first = await startCompany({ store })
+    const change = { spec: { matchingPrecedence: 3 } }
+    const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'false' }
+    await first.admin('PATCH', `${flowSchemas}/probes`, change)
+    await first.admin('PATCH', `${flowSchemas}/system-nodes`, { ...change, metadata: { annotations } })
+    await first.admin('DELETE', `${flowSchemas}/catch-all`)
+  }
+  await using second = await startCompany({ store })
+  const precedence = async (name: string): Promise<unknown> =>
+    ((await second.admin('GET', `${flowSchemas}/${name}`)).json['spec'] as { matchingPrecedence: number })
+      .matchingPrecedence
+  expect([await precedence('probes'), await precedence('system-nodes'), await precedence('catch-all')]).toEqual([
+    2, 3, 10_000,
+  ])
+})
+
+test('a start on a complete store writes nothing', async () => {
+  const store = openMemoryStore({ clock: new SimulatedClock() })
+  {
+    await using first = await startCompany({ store })
+    await first.admin('GET', `${flowSchemas}/probes`)
+  }
+  const head = await store.head()
+  await using second = await startCompany({ store })
+  await second.admin('GET', `${flowSchemas}/probes`)
+  expect(await store.head()).toBe(head)
+})

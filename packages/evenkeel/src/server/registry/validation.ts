@@ -36,15 +36,15 @@ export function validateNew(
   { resource }: ResourceRef,
   { refusals = [] }: ValidateOptions = {},
 ): void {
+  throwIfInvalid(object, resource, refusals)
   throwIfInvalid(object, resource, [
     ...validateMetadata(object, resource),
     ...(resource.strategy.validate?.(object) ?? []),
-    ...refusals,
   ])
 }
 
 interface ValidateOptions {
-  /** Errors that were found before, by rules that compare objects. */
+  /** What could not be allocated. Then nothing else is reported. */
   readonly refusals?: readonly FieldError[]
 }
 
@@ -64,6 +64,7 @@ export function validateChanged(
   old: UnstructuredObject,
   { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions,
 ): void {
+  throwIfInvalid(object, resource, refusals)
   const { strategy: rules } = resource
   const own =
     subresource?.name === 'status'
@@ -78,7 +79,6 @@ export function validateChanged(
     ...validateMetadata(object, resource),
     ...validateMetadataChange(object, old),
     ...own,
-    ...refusals,
   ])
 }
 

@@ -28,6 +28,7 @@ import {
   type Entry,
   type Store,
   type UnavailableRevision,
+  type Write,
 } from '#store'
 import type { ResourceRef } from '../request-context.ts'
 import { toStored } from './codec.ts'
@@ -43,6 +44,8 @@ interface WriteOptions {
   /** The revision that is replaced, 0 for none. */
   readonly expect: number
   readonly checks?: readonly Check[]
+  /** Written in the same commit. */
+  readonly linked?: readonly Write[] | undefined
 }
 
 interface StorageOptions {
@@ -81,7 +84,10 @@ export class Storage {
   }
 
   /** Writes an object in its stored version. */
-  async put(object: UnstructuredObject, { target, expect, checks = [] }: WriteOptions): Promise<WriteResult> {
+  async put(
+    object: UnstructuredObject,
+    { target, expect, checks = [], linked = [] }: WriteOptions,
+  ): Promise<WriteResult> {
     const { ttlMs } = target.resource.strategy
     const kept = toStored(object, target.resource)
     const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
@@ -91,17 +97,23 @@ export class Storage {
     const name = object.metadata.name ?? ''
     const key = this.keyOf(target, name)
     const lease = ttlMs === undefined ? undefined : await this.#leases.lease(ttlMs)
-    const result = await withStorageErrors(target, 'write', () =>
-      this.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
-    )
+    const write = { key, value, stampAt, expect, ...(lease !== undefined && { lease }) }
+    const result = await withStorageErrors(target, 'write', () => this.#commit(write, linked, checks))
     return result.ok
       ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) }
       : result
   }
 
   /** Removes an object if it is still at the expected revision. */
-  async delete(name: string, { target, expect }: WriteOptions): Promise<CommitResult> {
-    return withStorageErrors(target, 'delete', () => this.store.commit({ key: this.keyOf(target, name), expect }))
+  async delete(name: string, { target, expect, linked = [] }: WriteOptions): Promise<CommitResult> {
+    const write = { key: this.keyOf(target, name), expect }
+    return withStorageErrors(target, 'delete', () => this.#commit(write, linked, []))
+  }
+
+  #commit(write: Write, linked: readonly Write[], checks: readonly Check[]): Promise<CommitResult> {
+    return linked.length === 0
+      ? this.store.commit(write, { checks })
+      : this.store.commitAll([write, ...linked], { checks })
   }
 
   /** All current objects of a resource; empty when the range cannot be read. */

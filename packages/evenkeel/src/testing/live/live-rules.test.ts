@@ -27,6 +27,8 @@ test('liveRules reports each finding once and counts repetitions', async () => {
     })
     const controller: ControllerDeclaration<typeof ConfigMap> = {
       for: ConfigMap,
+      // The server has ConfigMaps of its own in kube-system.
+      namespaces: ['default'],
       async reconcile(settings, { client }) {
         const {
           metadata: { resourceVersion: _, ...metadata },

@@ -65,6 +65,8 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     clock,
     random,
     kinds: definedKinds(kinds, controllers),
+    // As envtest does: pods in tests need no account and no token.
+    admission: { disablePlugins: ['ServiceAccount'] },
     ...(builtin ? {} : { controllers: false }),
     ...(log && { log }),
   })

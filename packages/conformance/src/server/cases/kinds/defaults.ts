@@ -231,16 +231,7 @@ const filled: readonly (readonly [
       },
     },
   ],
-  [
-    'claim',
-    'persistentvolumeclaims',
-    {},
-    {
-      spec: { volumeMode: 'Filesystem' },
-      status: { phase: 'Pending' },
-      metadata: { finalizers: ['kubernetes.io/pvc-protection'] },
-    },
-  ],
+  ['claim', 'persistentvolumeclaims', {}, { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } }],
   [
     'role-binding',
     'rolebindings',
