@@ -132,6 +132,7 @@ kubectl config set-credentials test-admin --token admin-token
 kubectl config set-cluster local --insecure-skip-tls-verify --server "https://127.0.0.1:\${SECURE_API_PORT}"
 kubectl config set-context test --user test-admin --cluster local
 kubectl config use-context test
+kubectl get node 127.0.0.1 2>/dev/null || kubectl create -f - <<< '{"apiVersion":"v1","kind":"Node","metadata":{"name":"127.0.0.1"},"status":{"capacity":{"memory":"1Gi"}}}'
 runTests
 echo "${cmdEnd}"
 `
@@ -144,7 +145,8 @@ async function cmdFunctions(tree: string): Promise<string[]> {
 }
 
 function failureOf(output: string): string {
-  const lines = output.split('\n')
+  // What comes before is the start of the scripts, which tries its own failures.
+  const lines = output.slice(output.lastIndexOf('Running command: ')).split('\n')
   const at = lines.findIndex((line) => /^(FAIL!|!!!|error:|.*FAILED TESTS)/i.test(line))
   return lines.slice(at < 0 ? -6 : at, at < 0 ? undefined : at + 5).join('\n')
 }

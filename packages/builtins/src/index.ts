@@ -34,6 +34,12 @@ export { crdCleanupFinalizer } from './cluster/custom-resource-definition.ts'
 export { converterFor } from './conversion.ts'
 export { draftIn, draftsIn, ensureDraft } from './defaulting.ts'
 export { quantityFrom } from './resource-quantities.ts'
-export { crdApiService, isCrdApiService, systemObjects, type SystemObject } from './cluster/system-objects.ts'
+export {
+  crdApiService,
+  groupPriorities,
+  isCrdApiService,
+  systemObjects,
+  type SystemObject,
+} from './cluster/system-objects.ts'
 export { AddressRange } from './networking/address-range.ts'
 export { defaultServiceRange } from './networking/service-addresses.ts'

@@ -9,8 +9,28 @@ import { definitionTexts, publishedPrefixes } from './generated/definitions.ts'
 
 const packages = new Map<string, Readonly<Record<string, SchemaNode>>>()
 
+const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
+const typeFields = { apiVersion: text, kind: text } as const
+const streamFields = { stdin: flag, stdout: flag, stderr: flag, tty: flag, container: text } as const
+
+/** The options of connections to Pods and Nodes: admission sees them, and OpenAPI has none of them. */
+const connectOptions: Readonly<Record<string, SchemaNode>> = {
+  'core.v1.PodAttachOptions': { type: 'object', properties: { ...typeFields, ...streamFields } },
+  'core.v1.PodExecOptions': {
+    type: 'object',
+    properties: { ...typeFields, ...streamFields, command: { type: 'array', items: text } },
+  },
+  'core.v1.PodPortForwardOptions': {
+    type: 'object',
+    properties: { ...typeFields, ports: { type: 'array', items: { type: 'integer', format: 'int32' } } },
+  },
+  'core.v1.PodProxyOptions': { type: 'object', properties: { ...typeFields, path: text } },
+}
+
 /** Finds a definition by its short name. */
 export const builtinSchemas: Definitions = (name) => {
+  const options = getOwn(connectOptions, name)
+  if (options) return options
   const at = name.lastIndexOf('.')
   const definitions = at < 0 ? undefined : openPackage(name.slice(0, at))
   return definitions && getOwn(definitions, name.slice(at + 1))

@@ -88,7 +88,7 @@ const priorityClasses = [
 }))
 
 /** The order of groups in discovery and in OpenAPI, the highest first. The group of APIServices itself has none. */
-const groupPriorities: ReadonlyMap<string, number> = new Map([
+export const groupPriorities: ReadonlyMap<string, number> = new Map([
   ['', 18_000],
   ['apps', 17_800],
   ['events.k8s.io', 17_750],

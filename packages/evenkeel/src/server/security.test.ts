@@ -50,6 +50,12 @@ test('a POST to the path of a custom object creates nothing: authorization saw a
 
 describe('row 10: nothing is proxied', () => {
   const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'x' }] }
+  const pod = { body: { metadata: { name: 'x' }, spec } }
+
+  beforeAll(async () => {
+    await tested.ask('POST', '/api/v1/namespaces/default/pods', pod)
+  })
 
   test.each([
     'services/x/proxy',
@@ -65,6 +71,7 @@ describe('row 10: nothing is proxied', () => {
 
   test('who asked for one on a socket is nobody in the next request, whatever was said before', async () => {
     const listening = await TestServer.start({ listen: { tls: false } })
+    await listening.ask('POST', '/api/v1/namespaces/default/pods', pod)
     const { url = '', token = '', port } = listening.server.address ?? {}
     const client = new RawClient(url)
     client.send(

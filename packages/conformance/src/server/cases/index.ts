@@ -32,6 +32,7 @@ import { tokenCases } from './identity/tokens.ts'
 import { defaultCases } from './kinds/defaults.ts'
 import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
+import { podConnectCases } from './kinds/pod-connect.ts'
 import { serviceAddressCases } from './kinds/service-addresses.ts'
 import { systemObjectCases } from './kinds/system-objects.ts'
 import { contentCases } from './kinds/validation.ts'
@@ -99,6 +100,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...watchCases,
   ...watchEdgeCases,
   ...defaultCases,
+  ...podConnectCases,
   ...contentCases,
   ...namespaceCases,
   ...namespaceEndCases,

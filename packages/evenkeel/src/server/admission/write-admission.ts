@@ -78,19 +78,25 @@ export class Admission {
   }
 
   /**
-   * Takes a document that is posted but never stored (an Eviction, a review) through both rounds.
+   * Takes a document that is never stored (an Eviction, a review, the options of a connection) through both rounds.
    *
    * @returns the document after mutation; the given one when no plugin handles it
    * @throws {ApiError} when a plugin refuses it
    */
-  async admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
-    const admission = this.forWrite('CREATE', write)
+  async admitDocument(
+    given: JsonObject,
+    write: WriteAdmissionOptions,
+    { operation = 'CREATE' }: { operation?: 'CREATE' | 'CONNECT' } = {},
+  ): Promise<JsonObject> {
+    const admission = this.forWrite(operation, write)
     if (admission === undefined) return given
     const value = parseJson(stringifyJson(given)) as JsonObject
     const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
       fieldValidation: 'Ignore',
       warnings: write.context.warnings,
     })
+    // Options have no metadata. Plugins find it empty, and webhooks do not see it.
+    if (operation === 'CONNECT') Object.defineProperty(draft, 'metadata', { value: {} })
     await admission.mutate(draft)
     await admission.validate(draft)
     return draft

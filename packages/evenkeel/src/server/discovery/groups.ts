@@ -5,7 +5,7 @@
  * order, because upstream gives them all the same low priority.
  */
 import type { JsonObject } from '#api'
-import type { Resource } from '@evenkeel/builtins'
+import { groupPriorities, type Resource } from '@evenkeel/builtins'
 
 export interface ServedVersion {
   readonly group: string
@@ -142,37 +142,14 @@ function compareNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-// Priorities of groups, `groupPriorityMinimum` of their APIServices, as upstream registers them.
-
-const builtInPriorities: Readonly<Record<string, number>> = {
-  // The core group is listed alone, and this group always comes first.
-  '': 30_000,
-  'apiregistration.k8s.io': 20_001,
-  apps: 17_800,
-  'events.k8s.io': 17_750,
-  'authentication.k8s.io': 17_700,
-  'authorization.k8s.io': 17_600,
-  autoscaling: 17_500,
-  batch: 17_400,
-  'certificates.k8s.io': 17_300,
-  'networking.k8s.io': 17_200,
-  policy: 17_100,
-  'rbac.authorization.k8s.io': 17_000,
-  'storage.k8s.io': 16_800,
-  'admissionregistration.k8s.io': 16_700,
-  'apiextensions.k8s.io': 16_700,
-  'scheduling.k8s.io': 16_600,
-  'coordination.k8s.io': 16_500,
-  'node.k8s.io': 16_300,
-  'discovery.k8s.io': 16_200,
-  'resource.k8s.io': 16_200,
-  'flowcontrol.apiserver.k8s.io': 16_100,
-}
+/** The core group is listed alone, and the group of APIServices always comes first. */
+const firstPriority = 30_000
 const customPriority = 1000
 
-/** The priority of a group that this server serves. */
+/** The priority of a group that this server serves: `groupPriorityMinimum` of its APIServices. */
 function groupPriority(group: string): number {
-  return builtInPriorities[group] ?? customPriority
+  if (group === '' || group === 'apiregistration.k8s.io') return firstPriority
+  return groupPriorities.get(group) ?? customPriority
 }
 
 /** The priority of a version of a CRD. */

@@ -24,7 +24,8 @@ import { DeleteHandler } from './delete.ts'
 import { GetHandler } from './get.ts'
 import { ListHandler } from './list.ts'
 import { PatchHandler } from './patch.ts'
-import { PodSubresources, unsupportedSubresource } from './pod-subresources.ts'
+import { PodConnections } from './pod-connect.ts'
+import { PodSubresources } from './pod-subresources.ts'
 import { ReviewHandler } from './reviews.ts'
 import { ScaleHandler } from './scale.ts'
 import { TokenRequestHandler } from './token-request.ts'
@@ -95,6 +96,7 @@ function makeSubresources(
   const { gets, patches, updates, pods } = writers
   const scales = new ScaleHandler({ ...services, updates })
   const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
+  const connections = new PodConnections(services)
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
   return {
     part: (context, target) => {
@@ -106,8 +108,6 @@ function makeSubresources(
     binding: (context, target) => pods.bind(context, target),
     token: (context, target) => tokens.handle(context, target),
     action: (context, target) => actions.handle(context, target),
-    unavailable: (_, target) => {
-      throw unsupportedSubresource(target)
-    },
+    unavailable: (context, target) => connections.handle(context, target),
   }
 }

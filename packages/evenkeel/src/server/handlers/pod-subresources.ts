@@ -1,7 +1,6 @@
 /**
  * The subresources of Pods that take a document: an Eviction deletes the Pod, a Binding sets its node. A Binding can also
- * be posted to `bindings`, with the name of the Pod in its metadata. The subresources that only a node could serve are
- * known to discovery and refused with a reason.
+ * be posted to `bindings`, with the name of the Pod in its metadata.
  */
 import {
   ApiError,
@@ -196,14 +195,4 @@ function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
 
 function created(): JsonObject {
   return { ...successStatus(undefined), code: 201 }
-}
-
-/** The refusal of a subresource that this server cannot serve. */
-export function unsupportedSubresource({ resource: { group, plural }, subresource, name }: ResourceRef): ApiError {
-  const what = `${plural}/${subresource?.name ?? ''}`
-  return new ApiError(
-    'MethodNotAllowed',
-    `${what} of ${JSON.stringify(name)} is not available: it needs a node, and this server runs no containers`,
-    { subject: { group, kind: plural, name } },
-  )
 }
