@@ -92,8 +92,16 @@ export class WatchHandler {
     if (parseRequestedVersion(options.resourceVersion) === undefined)
       throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
     const selection = selectionFor(target, options, this.#storage)
-    const { matches, key } = selection
-    const framer = new WatchEncoder({ resource, choice, query: context.query, matches, key, clock: this.#clock })
+    const { matches, key, keyEnd } = selection
+    const framer = new WatchEncoder({
+      resource,
+      choice,
+      query: context.query,
+      matches,
+      key,
+      keyEnd,
+      clock: this.#clock,
+    })
     const leave = this.#countWatch(context)
     try {
       const headers = headersOf(context, choice.format, { stream: true })

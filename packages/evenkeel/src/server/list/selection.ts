@@ -12,7 +12,7 @@ import {
 import type { ListOptions } from '../handlers/list-options.ts'
 import type { ResourceRef } from '../request-context.ts'
 import { toServed } from '../storage/codec.ts'
-import { keyPrefix, objectKey, type Storage } from '../storage/storage.ts'
+import { keyEnd, keyPrefix, objectKey, type Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 
 export interface ListSelection {
@@ -20,6 +20,8 @@ export interface ListSelection {
   readonly prefix: string
   /** The only key in the selection, when a selector names it. */
   readonly key?: string
+  /** The end of all keys in the selection, when a selector requires a name: other objects need not be parsed. */
+  readonly keyEnd?: string
   /** Absent when everything below the prefix is selected. A necessary conversion must have been prepared. */
   readonly matches?: (stored: StoredObject) => boolean
 }
@@ -41,7 +43,9 @@ export function selectionFor(
   const prefix = keyPrefix(cluster, storage, { namespace: inside })
   const name = nameIn(fields, 'metadata.name')
   const pinned = name !== '' && (scope === 'Cluster' || inside !== '')
-  const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
+  const key = pinned
+    ? { key: objectKey(cluster, storage, { namespace: inside, name }) }
+    : name !== '' && { keyEnd: keyEnd(name) }
   if (labels.length === 0 && fields.length === 0) return { prefix }
   // A converter may change labels.
   const shown = (stored: StoredObject): UnstructuredObject =>

@@ -178,6 +178,11 @@ export function objectKey(
   return keyPrefix(cluster, storage, { namespace }) + escapeName(name)
 }
 
+/** What the keys of all objects with this name end with. */
+export function keyEnd(name: string): string {
+  return `/${escapeName(name)}`
+}
+
 const plainName = /^[!-$&-.0-~]*$/
 
 function escapeName(name: string): string {

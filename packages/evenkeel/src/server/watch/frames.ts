@@ -29,6 +29,8 @@ interface WatchEncoderOptions {
   readonly matches: ((stored: StoredObject) => boolean) | undefined
   /** The only selected key, if there is one. */
   readonly key: string | undefined
+  /** The end of all selected keys, if they have the same. */
+  readonly keyEnd?: string | undefined
   readonly clock: Clock
 }
 
@@ -52,7 +54,7 @@ export class WatchEncoder {
     const whole = (batch.changes[0]?.revision ?? 0) > above
     if (this.#plain && matches === undefined && key === undefined && whole)
       return (shared.pieces ??= this.#frames(batch.changes, shared))
-    const meant = batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key))
+    const meant = batch.changes.filter((change) => change.revision > above && this.#isMeant(change))
     return this.#frames(meant, shared)
   }
 
@@ -61,9 +63,16 @@ export class WatchEncoder {
     return this.#options.resource.reading?.convert ? this.#convert(changes) : undefined
   }
 
+  /** By the key alone: most objects need not be parsed to know that they do not match. */
+  #isMeant({ key: changed }: Change): boolean {
+    const { key, keyEnd } = this.#options
+    if (key !== undefined) return changed === key
+    return keyEnd === undefined || changed.endsWith(keyEnd)
+  }
+
   async #convert(changes: readonly Change[]): Promise<void> {
-    const { matches, key, resource } = this.#options
-    const meant = changes.filter((change) => key === undefined || change.key === key)
+    const { matches, resource } = this.#options
+    const meant = changes.filter((change) => this.#isMeant(change))
     if (matches) await prepareConversions(meant.flatMap(storedIn), resource, { reuse: true })
     await prepareConversions(
       meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []),
