@@ -55,7 +55,7 @@ describe('parseJson', () => {
   })
 
   test('reads each character of a long run of digits once', () => {
-    const text = JSON.stringify(['1'.repeat(1_000_000), '2'.repeat(1_000_000)])
+    const text = JSON.stringify(['1'.repeat(20_000), '2'.repeat(20_000)])
     const reads = vi.spyOn(String.prototype, 'charCodeAt')
     parseJson(text)
     expect(reads.mock.calls.length).toBeLessThan(3 * text.length)

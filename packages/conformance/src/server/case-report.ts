@@ -23,6 +23,8 @@ Not supported yet: \`exec\`, \`attach\` and \`port-forward\`. Of the default adm
 CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest, NodeDeclaredFeatureValidator,
 PersistentVolumeClaimResize, PodGroupProtection, PodResizeValidator and PodTopologyLabels do not exist. FlowSchemas and
 PriorityLevelConfigurations are stored and not used: [limits](guides/server.md#limits) are options of the server.
+ResourceQuotas limit numbers of objects; amounts such as \`requests.cpu\`, node ports and scopes limit nothing. What needs containers
+(running pods, webhooks inside the cluster) needs a kubelet or a stand-in such as kwok.
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):
 
