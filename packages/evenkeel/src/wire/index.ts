@@ -30,6 +30,7 @@ export {
   webSocketMessage,
   WebSocketReader,
   webSocketToken,
+  withoutWebSocketToken,
 } from './websocket.ts'
 export { encodeCbor, encodeCborEvent, loadCbor, splitCbor } from './cbor/codec.ts'
 export { checkValues, findKeys, readJson } from './json.ts'

@@ -42,6 +42,14 @@ export function webSocketToken(headers: WireHeaders): string {
   return found === undefined ? '' : Buffer.from(found.slice(bearerProtocol.length), 'base64url').toString()
 }
 
+/** The headers without a token among the subprotocols: a proxy must not pass it on. */
+export function withoutWebSocketToken(headers: WireHeaders): WireHeaders {
+  const { 'sec-websocket-protocol': given, ...others } = headers
+  if (given === undefined) return headers
+  const kept = protocolsOf(headers).filter((each) => !each.startsWith(bearerProtocol))
+  return kept.length === 0 ? others : { ...others, 'sec-websocket-protocol': kept.join(', ') }
+}
+
 function protocolsOf(headers: WireHeaders): string[] {
   return (headers['sec-websocket-protocol'] ?? '')
     .split(',')

@@ -35,6 +35,25 @@ describe('requests for an aggregated API', () => {
     expect(new Set(backend.clients)).toEqual(new Set(['front-proxy-client']))
   })
 
+  test('show the backend no credentials of the client, in no header', async () => {
+    const asked = nextRequest()
+    const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('s3cret').toString('base64url')}`
+    const headers = {
+      cookie: 's3cret',
+      'x-remote-user': 'root',
+      'x-remote-extra-scopes': 's3cret',
+      'sec-websocket-protocol': `${token}, v5.channel.k8s.io`,
+    }
+    const answering = server.ask('GET', foos, { headers })
+    const [request, response] = await asked
+    response.end('{}')
+    await answering
+    expect(request.headers['sec-websocket-protocol']).toBe('v5.channel.k8s.io')
+    expect(request.headers['x-remote-user']).not.toBe('root')
+    expect(JSON.stringify(request.headers)).not.toContain('s3cret')
+    expect(JSON.stringify(request.headers)).not.toContain(token)
+  })
+
   test('name a user with letters outside ASCII in UTF-8', async () => {
     const asked = nextRequest()
     const headers = { 'impersonate-user': 'j\u{e4}ne' }

@@ -7,7 +7,7 @@
  * streamed, except redirects: those are refused.
  */
 import { deadline, DeadlineError, onAbort, type Clock, type Logger } from '#base'
-import type { WireHeaders, WireRequest, WireResponse } from '#wire'
+import { withoutWebSocketToken, type WireHeaders, type WireRequest, type WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import { clientSignal, type RequestContext } from '../request-context.ts'
 import { onResponseEnd, replyText } from '../response.ts'
@@ -109,7 +109,7 @@ function forwarded(request: WireRequest, signal: AbortSignal): WireRequest {
     target,
     signal,
     headers: {
-      ...passedOn(headers),
+      ...passedOn(withoutWebSocketToken(headers)),
       ...(isTunnel && { connection: 'Upgrade', upgrade: headers['upgrade'] ?? '' }),
       ...(peer && { 'x-forwarded-for': joined(headers['x-forwarded-for'], peer.address) }),
       'x-forwarded-uri': target.replace(/\?.*$/s, ''),
