@@ -48,7 +48,7 @@ test('a POST to the path of a custom object creates nothing: authorization saw a
   expect((await tested.ask('GET', `${path}/other`)).status).toBe(404)
 })
 
-describe('row 10: nothing is proxied', () => {
+describe('row 10: pods, nodes and services are not proxied', () => {
   const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'x' }] }
   const pod = { body: { metadata: { name: 'x' }, spec } }

@@ -35,7 +35,7 @@ describe('requests for an aggregated API', () => {
     expect(new Set(backend.clients)).toEqual(new Set(['front-proxy-client']))
   })
 
-  test('show the backend no credentials of the client, in no header', async () => {
+  test('row 31: show the backend no credentials of the client, in no header', async () => {
     const asked = nextRequest()
     const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('s3cret').toString('base64url')}`
     const headers = {
