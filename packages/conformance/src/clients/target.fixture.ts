@@ -10,8 +10,6 @@ import { assert } from 'evenkeel/unstable/base'
 
 export interface ClientTarget {
   readonly kubeconfig: string
-  /** Not an Evenkeel server: deliberate differences are skipped. */
-  readonly foreign: boolean
   /** A folder for the client; removed with the target. */
   readonly home: string
   /** Compacts all history, if the target supports it. */
@@ -33,7 +31,7 @@ export async function startClientTarget({
   const home = await mkdtemp(join(tmpdir(), 'evenkeel-clients-'))
   const clean = (): Promise<void> => rm(home, { recursive: true, force: true })
   const given = env['EVENKEEL_CLIENTS_KUBECONFIG']
-  if (given !== undefined) return { kubeconfig: given, foreign: true, home, compact: undefined, stop: clean }
+  if (given !== undefined) return { kubeconfig: given, home, compact: undefined, stop: clean }
   const server = await startPlane({ listen: {}, ...(!controllers && { controllers: false }) })
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
@@ -41,7 +39,6 @@ export async function startClientTarget({
   await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
   return {
     kubeconfig,
-    foreign: false,
     home,
     compact: () => server.compact(),
     async stop() {

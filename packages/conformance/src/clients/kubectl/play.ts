@@ -17,12 +17,6 @@ interface Stage {
   readonly kubeconfig: string
   /** The discovery cache of kubectl, and the folders of the sessions. */
   readonly home: string
-  /**
-   * The server is not an Evenkeel server.
-   *
-   * @default false
-   */
-  readonly foreign?: boolean
 }
 
 interface Scene extends Stage {
@@ -75,12 +69,8 @@ async function playStep(step: Step, scene: Scene): Promise<void> {
   if (step.keep !== undefined) scene.words.set(step.keep, outcome.out)
 }
 
-function isFor({ since = '0.0', until, differs }: Step, { kubectl: { version }, foreign = false }: Scene): boolean {
-  return (
-    isAtLeast(version, since) &&
-    (until === undefined || !isAtLeast(version, until)) &&
-    !(foreign && differs !== undefined)
-  )
+function isFor({ since = '0.0', until }: Step, { kubectl: { version } }: Scene): boolean {
+  return isAtLeast(version, since) && (until === undefined || !isAtLeast(version, until))
 }
 
 async function runStep({ run, stdin = '', editor, during }: Step, scene: Scene): Promise<Outcome> {

@@ -24,8 +24,6 @@ export interface Step {
   readonly since?: string
   /** The first kubectl version that behaves differently. */
   readonly until?: string
-  /** Why the response of our server differs from a real one; our server skips the step. */
-  readonly differs?: string
   /** The placeholder for the output, for later steps: `$UID`. */
   readonly keep?: `$${string}`
   /** Steps that run while this one runs. */
