@@ -58,11 +58,15 @@ process.exitCode = await main()
 async function main(): Promise<number> {
   const minutes = Number(values.minutes ?? (values.siege ? 10 : 0))
   const chosen = chooseShapes(values.only)
-  if (values.help || !(minutes >= 0) || chosen.length === 0) {
-    process.stderr.write(values.help ? help : `Error: give minutes of 0 or more, and the name of a shape\n\n${help}`)
+  const clients = Number(values.clients)
+  const isRight = minutes >= 0 && Number.isInteger(clients) && clients > 0 && chosen.length > 0
+  if (values.help || !isRight) {
+    process.stderr.write(
+      values.help ? help : `Error: give minutes of 0 or more, one client or more, and the name of a shape\n\n${help}`,
+    )
     return values.help ? 0 : 2
   }
-  if (values.siege) return besiege(minutes)
+  if (values.siege) return besiege(minutes, clients)
   const meter = await Meter.start()
   try {
     const rows = await runAll(meter, { chosen, minutes })
@@ -73,8 +77,8 @@ async function main(): Promise<number> {
   }
 }
 
-async function besiege(minutes: number): Promise<number> {
-  const report = await siege({ minutes, clients: Number(values.clients), seed: values.seed, onProgress: progress })
+async function besiege(minutes: number, clients: number): Promise<number> {
+  const report = await siege({ minutes, clients, seed: values.seed, onProgress: progress })
   progress('')
   if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
   else process.stdout.write(describeSiege(report))

@@ -37,12 +37,15 @@ async function hostileClient(index: number, { untilMs, seed }: { untilMs: number
   const mallory = hostileTokens[index % hostileTokens.length] ?? address.tokens.mallory
   const own = { ...address, tokens: { ...address.tokens, mallory } }
   let attacks = 0
-  for (; performance.now() < untilMs; attacks++) {
+  while (performance.now() < untilMs) {
     const shape = pick(shapes, random)
     const leftMs = Math.ceil(Math.max(1, Math.min(shapeMs, untilMs - performance.now())))
     const signal = AbortSignal.timeout(leftMs)
     setMaxListeners(0, signal)
-    await once(shape, own, { random, signal }).catch(() => sleep(50))
+    await once(shape, own, { random, signal }).then(
+      () => attacks++,
+      () => sleep(50),
+    )
   }
   return attacks
 }

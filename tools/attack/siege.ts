@@ -1,7 +1,7 @@
 /**
  * A siege: many hostile clients at once, for minutes, with polite clients beside them.
  *
- * Three processes, so that nobody's work is measured as the server's: the server with its small heap, the polite clients,
+ * Three processes, so that only the work of the server is measured: the server with its small heap, the polite clients,
  * and the hostile ones, which have a low priority on this machine, as if they were elsewhere. Each hostile client
  * sends one shape of the catalogue after the other, by its own seed, as its own user. A quota bounds what they may store.
  *
@@ -76,6 +76,7 @@ function judged(measured: Omit<SiegeReport, 'p99Ratio' | 'failures'>): SiegeRepo
   const failures = [
     ...(p99Ratio > siegeBounds.p99Ratio ? [`p99 is ${p99Ratio.toFixed(1)} times the undisturbed one`] : []),
     ...(peakMb > siegeBounds.peakMb ? [`${Math.round(peakMb)} MB of memory`] : []),
+    ...(measured.attacks === 0 ? ['no attack was answered'] : []),
     ...(lostWrites > 0 ? [`${lostWrites} acknowledged writes are lost`] : []),
     ...(besieged.errors > 0 ? [`${besieged.errors} requests of polite clients failed: ${besieged.firstError}`] : []),
   ]

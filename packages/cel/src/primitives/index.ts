@@ -7,6 +7,7 @@ export {
   deepFreeze,
   exceedsDepth,
   getOwn,
+  isJsonNumber,
   isJsonObject,
   jsonSize,
   pushAll,

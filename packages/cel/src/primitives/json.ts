@@ -24,6 +24,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Whether a value is a JSON number: an integer that a number cannot hold is a bigint. */
+export function isJsonNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
 /**
  * Writes an own data property for any key.
  *

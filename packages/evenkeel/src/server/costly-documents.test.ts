@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SystemClock } from '#base'
+import { encodeProtobuf } from '#wire'
 import { TestServer } from './client.fixture.ts'
 
 let server: TestServer
@@ -198,4 +199,11 @@ test('long YAML over a socket is parsed, with a thread or without', async () => 
   } finally {
     await listening.server.stop({ graceMs: 0 })
   }
+})
+
+test('row 13: protobuf has the limit of values that JSON has', async () => {
+  const data = record(100_001, (index) => [`k${index}`, ''])
+  const body = encodeProtobuf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'wide' }, data })
+  const { status } = await server.ask('POST', maps, { body, type: 'application/vnd.kubernetes.protobuf' })
+  expect(status).toBe(413)
 })

@@ -22,6 +22,7 @@ import {
   type JsonValue,
   parseJson,
   stringifyJson,
+  isJsonNumber,
 } from '@evenkeel/cel/primitives'
 
 export type PathElement = string
@@ -195,7 +196,7 @@ function formatNumber(value: number): string {
 function compareValues(a: JsonValue, b: JsonValue): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
-  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0
+  if (isJsonNumber(a) && isJsonNumber(b)) return a < b ? -1 : a > b ? 1 : 0
   if (typeof a === 'string') return compareUtf8(a, String(b))
   if (typeof a === 'boolean') return Number(a) - Number(b)
   // No schema allows containers as keys; any fixed order will do.
@@ -205,11 +206,7 @@ function compareValues(a: JsonValue, b: JsonValue): number {
 function kindRank(value: JsonValue): number {
   if (value === null) return 5
   if (typeof value === 'object') return Array.isArray(value) ? 3 : 4
-  return isNumber(value) ? 0 : typeof value === 'string' ? 1 : 2
-}
-
-function isNumber(value: JsonValue): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint'
+  return isJsonNumber(value) ? 0 : typeof value === 'string' ? 1 : 2
 }
 
 /** The canonical text of a value. */

@@ -23,7 +23,7 @@ import {
   type ListSemantics,
   type Value,
 } from '@evenkeel/cel'
-import { isJsonObject } from '@evenkeel/cel/primitives'
+import { isJsonObject, isJsonNumber } from '@evenkeel/cel/primitives'
 import type { CompiledSchema } from './compile.ts'
 import type { SchemaNode } from './schema.ts'
 
@@ -47,7 +47,7 @@ function readerFor(node: CompiledSchema): Adapt {
     case 'string':
       return stringReader(node)
     case 'number':
-      return (json) => (isNumber(json) ? new Double(Number(json)) : mismatch('float', json))
+      return (json) => (isJsonNumber(json) ? new Double(Number(json)) : mismatch('float', json))
     case 'integer':
       return (json) => readInteger(json) ?? mismatch('int', json)
     case 'boolean':
@@ -61,13 +61,9 @@ function mismatch(wanted: string, json: unknown): EvaluationError {
   return new EvaluationError(`invalid data, expected ${wanted}, got ${goName(json)}`)
 }
 
-function isNumber(json: unknown): json is number | bigint {
-  return typeof json === 'number' || typeof json === 'bigint'
-}
-
 /** What Go calls a piece of JSON. */
 function goName(json: unknown): string {
-  if (isNumber(json)) return Number.isInteger(Number(json)) ? 'int64' : 'float64'
+  if (isJsonNumber(json)) return Number.isInteger(Number(json)) ? 'int64' : 'float64'
   if (typeof json === 'object')
     return json === null ? '<nil>' : Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
   return typeof json === 'boolean' ? 'bool' : typeof json

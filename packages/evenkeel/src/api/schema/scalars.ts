@@ -14,6 +14,7 @@ import {
   parseTimestamp,
   quote,
   type JsonValue,
+  isJsonNumber,
 } from '@evenkeel/cel/primitives'
 
 // Decoding errors.
@@ -76,17 +77,13 @@ function readFloat(value: JsonValue): JsonValue {
 
 function readInt32(value: JsonValue): JsonValue {
   if (typeof value === 'number' && (value | 0) === value) return value
-  throw wrongType(value, 'int32', { digits: isNumber(value) })
+  throw wrongType(value, 'int32', { digits: isJsonNumber(value) })
 }
 
 function readInt64(value: JsonValue): JsonValue {
   if (typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) return value
   if (typeof value === 'bigint') return value
-  throw wrongType(value, 'int64', { digits: isNumber(value) })
-}
-
-function isNumber(value: JsonValue): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint'
+  throw wrongType(value, 'int64', { digits: isJsonNumber(value) })
 }
 
 function readIntOrString(value: JsonValue): JsonValue {
@@ -95,7 +92,7 @@ function readIntOrString(value: JsonValue): JsonValue {
 
 function readQuantity(value: JsonValue): JsonValue {
   // Go parses the raw JSON text, so a bare number is as good as a text, and other types are simply no quantities.
-  const text = typeof value === 'string' ? value.trim() : isNumber(value) ? String(value) : ''
+  const text = typeof value === 'string' ? value.trim() : isJsonNumber(value) ? String(value) : ''
   if (canonicalQuantity.test(text)) return text
   try {
     return formatQuantity(parseQuantity(text))

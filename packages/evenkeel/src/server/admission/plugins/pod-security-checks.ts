@@ -10,7 +10,7 @@ import type { LevelVersion } from './pod-security-levels.ts'
 import * as baseline from './pod-security-baseline.ts'
 import * as restricted from './pod-security-restricted.ts'
 
-/** A violation: what is always told, and the details that are told about a single pod. */
+/** A violation: its reason, and the details that are shown for a single pod only. */
 export interface Violation {
   readonly reason: string
   readonly detail: string
