@@ -198,8 +198,9 @@ function gatesOf(texts: readonly string[]): FeatureGates {
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = /^(\w+)=(true|false)$/.exec(text) ?? []
+      const problem = name === undefined ? 'must be NAME=true or NAME=false' : 'names an unknown feature gate'
       if (!gateNames.some((known) => known === name))
-        throw new Failure('usage', `--feature-gates must be NAME=true or NAME=false, got ${JSON.stringify(text)}`, {
+        throw new Failure('usage', `--feature-gates ${problem}: ${JSON.stringify(text)}`, {
           hint: `known feature gates: ${gateNames.join(', ')}`,
         })
       return [name, value === 'true']

@@ -68,7 +68,7 @@ describe('serve', () => {
     [['--resolve-service', 'hooks'], 'error[usage]: --resolve-service must be NAMESPACE/NAME=HOST:PORT'],
     [
       ['--feature-gates', 'Other=true'],
-      'error[usage]: --feature-gates must be NAME=true or NAME=false, got "Other=true"',
+      'error[usage]: --feature-gates names an unknown feature gate: "Other=true"',
     ],
     [
       ['--proxy-client-cert-file', 'a.crt'],
