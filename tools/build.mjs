@@ -42,6 +42,7 @@ const programs = {
   evenkeel: {
     'renewal-worker': 'src/manager/election/renewal-worker.ts',
     'yaml-worker': 'src/wire/yaml-worker.ts',
+    'large-write-worker': 'src/server/large-writes/large-write-worker.ts',
     'worker-process': 'src/testing/worker-process.ts',
     'envtest/kube-apiserver': 'src/plane/launcher/kube-apiserver.ts',
     'envtest/etcd': 'src/plane/launcher/etcd.ts',
@@ -142,7 +143,7 @@ function chunkNames(rootModules) {
 
 /** Modules that are loaded only on demand stay in the chunks of their importers. */
 const onDemand =
-  /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/etcd\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
+  /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/etcd\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2|large-writes\/(?:large-write-|replica))|manager\/define-controller)/
 
 function isShared(id) {
   return id.includes('/src/') && !onDemand.test(id) && !id.includes('/node_modules/')

@@ -161,6 +161,33 @@ describe('a program that uses it', () => {
     expect(run(join(user, 'run.cjs')).trim()).toBe('function number')
   })
 
+  test('handles large writes in a thread', () => {
+    write(
+      'large.mjs',
+      `import { request } from 'node:https'
+      import { startServer } from 'evenkeel/server'
+      const server = await startServer({ listen: {} })
+      const { port, caPem: ca, token } = server.address
+      const send = (method, path, body) =>
+        new Promise((resolve, reject) => {
+          const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
+          const sent = request({ host: '127.0.0.1', port, ca, method, path, headers }, async (response) => {
+            let text = ''
+            for await (const piece of response) text += piece
+            resolve({ status: response.statusCode, text })
+          })
+          sent.on('error', reject)
+          sent.end(body)
+        })
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { text: 'x'.repeat(100_000) } }
+      const { status } = await send('POST', '/api/v1/namespaces/default/configmaps', JSON.stringify(object))
+      const { text } = await send('GET', '/metrics')
+      await server.stop()
+      console.log(status, /large_writes_total{place="thread"} \\d+/.exec(text)[0])`,
+    )
+    expect(run(join(user, 'large.mjs')).trim()).toBe('201 large_writes_total{place="thread"} 1')
+  })
+
   test.for([
     ['nodenext', 'nodenext', {}],
     ['node16', 'node16', {}],

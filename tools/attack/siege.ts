@@ -13,6 +13,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sourceArguments } from '../run.mjs'
+import { buildServer } from './built-server.ts'
 import { scratchCollections } from './fixtures.ts'
 import type { AttackAddress } from './shape.ts'
 import type { PoliteReport } from './siege-polite.ts'
@@ -44,7 +45,7 @@ export const siegeBounds = { p99Ratio: 5, peakMb: 450 } as const
 const tidyMs = 2_000
 
 export async function siege({ minutes, clients, seed, onProgress }: SiegeOptions): Promise<SiegeReport> {
-  const target = await Target.start({ isBesieged: true })
+  const target = await Target.start({ besieged: await buildServer() })
   const polite = new Helper('siege-polite.ts', target.address)
   const hostile = new Helper('siege-hostile.ts', target.address)
   const over = new AbortController()

@@ -51,12 +51,16 @@ export class Target {
     this.address = address
   }
 
-  /** @param options.isBesieged keeps the usual times of the server: no shape waits for them. */
-  static async start({ isBesieged = false }: { isBesieged?: boolean } = {}): Promise<Target> {
-    const file = fileURLToPath(new URL('server.ts', import.meta.url))
+  /**
+   * @param options.besieged the program of a siege, from the built packages. It keeps the usual times of the server,
+   *   because no shape waits for them.
+   */
+  static async start({ besieged }: { besieged?: string } = {}): Promise<Target> {
+    const file = besieged ?? fileURLToPath(new URL('server.ts', import.meta.url))
     const folder = mkdtempSync(join(tmpdir(), 'evenkeel-attack-'))
-    const child = fork(file, [folder, ...(isBesieged ? ['besieged'] : [])], {
-      execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...sourceArguments(file).slice(0, -1)],
+    const loader = besieged === undefined ? sourceArguments(file).slice(0, -1) : []
+    const child = fork(file, [folder, ...(besieged === undefined ? [] : ['besieged'])], {
+      execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...loader],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     child.once('exit', () => {

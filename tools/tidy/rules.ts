@@ -99,6 +99,7 @@ export const judgeImports: readonly string[] = [
   'evenkeel/client',
   'evenkeel/kinds/core/v1',
   'evenkeel/server',
+  'evenkeel/unstable/server',
   'evenkeel/unstable/store',
   'evenkeel/unstable/base',
   'evenkeel/unstable/cache',

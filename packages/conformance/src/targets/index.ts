@@ -4,7 +4,14 @@
 import { etcdEngine } from './etcd.ts'
 import { fileEngine, simulatedFileEngine } from './file.ts'
 import { memoryEngine } from './memory.ts'
+import { remoteEngine } from './remote.ts'
 import type { StoreEngine } from './target.ts'
 
 /** Memory first: it is the reference. */
-export const storeEngines: readonly StoreEngine[] = [memoryEngine, simulatedFileEngine, fileEngine, etcdEngine]
+export const storeEngines: readonly StoreEngine[] = [
+  memoryEngine,
+  remoteEngine,
+  simulatedFileEngine,
+  fileEngine,
+  etcdEngine,
+]

@@ -30,12 +30,16 @@ import { TimedRequest } from './flowcontrol/deadlines.ts'
 import type { FlowControl } from './flowcontrol/flow-control.ts'
 import { handleComponentStatus } from './handlers/component-status.ts'
 import type { ResourceHandlers } from './handlers/handlers.ts'
+import { readBody } from './handlers/request-body.ts'
 import type { Informers } from './informers.ts'
+import type { LargeWrites } from './large-writes/large-writes.ts'
 import type { RequestMetrics } from './metrics.ts'
 import { isKnownGroup, type NonResourceHandler } from './non-resource-paths.ts'
 import type { Registry } from './registry/registry.ts'
 import {
   auditIdOf,
+  ChangedRequest,
+  LargeObject,
   Warnings,
   type Authenticator,
   type RequestContext,
@@ -176,6 +180,8 @@ interface DispatcherServices {
   readonly handlers: ResourceHandlers
   readonly informers: Informers
   readonly crds: CrdController
+  /** Absent when all writes are handled in this thread. */
+  readonly largeWrites: LargeWrites | undefined
 }
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
@@ -190,16 +196,39 @@ export class ResourceDispatcher {
   readonly #handlers: ResourceHandlers
   readonly #informers: Informers
   readonly #crds: CrdController
+  readonly #largeWrites: LargeWrites | undefined
 
-  constructor({ registry, storage, handlers, informers, crds }: DispatcherServices) {
+  constructor({ registry, storage, handlers, informers, crds, largeWrites }: DispatcherServices) {
     this.registry = registry
     this.#storage = storage
     this.#handlers = handlers
     this.#informers = informers
     this.#crds = crds
+    this.#largeWrites = largeWrites
   }
 
   handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    return this.#largeWrites?.covers(context, target)
+      ? this.#handleMovable(this.#largeWrites, context, target)
+      : this.#handleHere(context, target)
+  }
+
+  /** A write that is handled in another thread if its body or the stored object is large. */
+  async #handleMovable(largeWrites: LargeWrites, context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    if (context.verb === 'create' && !largeWrites.mayBeLarge(context)) return this.#handleHere(context, target)
+    const body = await readBody(context.request)
+    const here = withBody(context, body)
+    if (!largeWrites.isLarge(context, body.byteLength)) {
+      try {
+        return await this.#handleHere({ ...here, objectBytesMax: largeWrites.bytesMax }, target)
+      } catch (error) {
+        if (!(error instanceof LargeObject)) throw error
+      }
+    }
+    return (await largeWrites.handle(context, body)) ?? this.#handleHere(here, target)
+  }
+
+  #handleHere(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource, subresource } = target
     const { strategy, storage } = resource
     if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
@@ -261,6 +290,14 @@ export class ResourceDispatcher {
     }
     return response
   }
+}
+
+/** The context with a body that was read. */
+function withBody(context: RequestContext, body: Uint8Array): RequestContext {
+  const { request } = context
+  if (!(request instanceof TimedRequest)) return { ...context, request: new ChangedRequest(request, { body }) }
+  request.body = body
+  return context
 }
 
 // The headers were made for this response, so no other response shows this id.

@@ -39,7 +39,12 @@ export interface RequestContext extends RequestInfo {
   readonly impersonator?: User
   /** Adds an annotation to the audit event, if there is an audit log. */
   annotate?(key: string, value: string): void
+  /** A stored object with more bytes is not handled here: an update throws {@link LargeObject}. */
+  readonly objectBytesMax?: number
 }
+
+/** The stored object is too large to be handled in this thread. */
+export class LargeObject extends Error {}
 
 /** Returns the user of a request, or undefined when it does not know the credentials. */
 export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>

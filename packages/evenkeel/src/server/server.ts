@@ -7,27 +7,12 @@
  * sockets; without, it is a function ({@link Server.transport}), ready in milliseconds. Stopping has an order too: not
  * ready, no new connections, watches end cleanly, running requests finish, everything closes.
  */
-import { defaultCluster } from '#api'
-import {
-  acceptLightSignals,
-  silentLogger,
-  sleep,
-  SystemClock,
-  SystemRandom,
-  type Clock,
-  type Logger,
-  type Random,
-} from '#base'
-import { columnsFor, defaultServiceRange, makeCatalog, strategyFor } from '@evenkeel/builtins'
-import { openMemoryStore, type Store } from '#store'
-import { loadCbor, type MediaFormat } from '#wire'
-import { chainAdmission } from './admission/admission.ts'
-import { admissionPlugins } from './admission/plugins.ts'
+import { acceptLightSignals, sleep, SystemClock, type Clock, type Logger } from '#base'
+import { loadCbor, type MediaFormat, type Transport } from '#wire'
 import { WebhookMetrics } from './admission/webhook-metrics.ts'
+import type { Admission } from './admission/write-admission.ts'
 import { Aggregation } from './aggregation/aggregation.ts'
-import { ApiServices } from './aggregation/api-services.ts'
 import type { PublishedProxies } from './aggregation/request-header-values.ts'
-import { Admission } from './admission/write-admission.ts'
 import type { AuditLog, AuditOptions } from './audit/audit-log.ts'
 import { makeAuthentication, type Authentication } from './auth/authentication.ts'
 import { makeFrontProxyIdentity, type FrontProxyIdentity } from './auth/front-proxy-identity.ts'
@@ -39,12 +24,14 @@ import { RbacAuthorizer } from './authz/rbac.ts'
 import { CrdController } from './crd/crd-controller.ts'
 import { installKinds } from './crd/install-kinds.ts'
 import { FlowControl } from './flowcontrol/flow-control.ts'
+import { withDefaultLimits } from './flowcontrol/limits.ts'
 import { RequestHandler, ResourceDispatcher } from './handler.ts'
 import type { UpdateHandler } from './handlers/update.ts'
 import { ActionHandlers } from './handlers/actions.ts'
 import { makeResourceHandlers, type ResourceHandlers } from './handlers/handlers.ts'
-import { Informers } from './informers.ts'
 import { CompressedRunCache } from './list/compressed-list.ts'
+import type { StartWorker } from './large-writes/large-write-thread.ts'
+import { LargeWrites, replicaOptions } from './large-writes/large-writes.ts'
 import { listen } from './listen/listener.ts'
 import { guardOrigin } from './listen/origin-guard.ts'
 import { RequestMetrics } from './metrics.ts'
@@ -52,17 +39,27 @@ import { makeNonResourceHandler, type HealthCheck } from './non-resource-paths.t
 import { publishApiServer, withdrawApiServer } from './registry/api-server-objects.ts'
 import { bootstrap } from './registry/bootstrap.ts'
 import { CoreObjects } from './registry/core-objects.ts'
-import { Registry } from './registry/registry.ts'
-import { ServiceAllocations } from './registry/service-allocations.ts'
+import { makeAdmission, makeBase, type ServerBase } from './server-parts.ts'
 import type { Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'
-import { startCompaction, Storage } from './storage/storage.ts'
+import { startCompaction } from './storage/storage.ts'
 import { StoreProbe } from './storage/store-probe.ts'
 
 /** Starts a server. It is ready when this resolves. */
-export async function startServer(options: ServerOptions = {}): Promise<Server> {
+export function startServer(options: ServerOptions = {}): Promise<Server> {
+  return startServerWith(options, {})
+}
+
+/** What tests replace. */
+interface ServerSeams {
+  readonly startWorker?: StartWorker
+}
+
+/** Starts a server with some of its parts replaced. */
+export async function startServerWith(options: ServerOptions, { startWorker }: ServerSeams): Promise<Server> {
   const base = makeBase(options)
   const security = await makeSecurity(options, base)
-  const admission = makeAdmission(options, base, security)
+  const webhookMetrics = new WebhookMetrics()
+  const admission = { admission: makeAdmission(options, base, { ...security, webhookMetrics }), webhookMetrics }
   const actionHandlers = new ActionHandlers()
   const { handlers, flowControl } = makeHandlers(options, { ...base, ...security, ...admission, actionHandlers })
   const { conversions = {}, webhooks = {}, compactionMs: intervalMs = 300_000 } = options
@@ -70,22 +67,28 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const audit = options.audit && (await openAuditLog(options.audit, base))
   const listener = makeListener(options, { ...base, ...security })
   const { aggregation, frontProxy } = makeAggregation(options, { ...base, ...security, ...handlers, flowControl })
-  const parts = { ...base, ...security, ...admission, handlers, flowControl, crds, aggregation, audit, listener }
-  const handler = makeRequestHandler(parts, await formatsOf(options))
+  const formats = await formatsOf(options)
+  const largeWrites = makeLargeWrites(options, { ...base, ...security, ...admission, formats, startWorker })
+  const parts = {
+    ...base,
+    ...security,
+    ...admission,
+    handlers,
+    flowControl,
+    crds,
+    aggregation,
+    audit,
+    listener,
+    largeWrites,
+  }
+  const handler = makeRequestHandler(parts, formats)
   const transport = acceptLightSignals(handler.transport([() => administrator]))
   const stop = makeStop(
     { ...parts, ownsStore: options.store === undefined },
     startCompaction(base.store, { ...base, intervalMs }),
   )
   try {
-    await crds.start()
-    await base.informers.start()
-    if (options.bootstrap !== false) await bootstrap({ ...base, ...handlers }, { port: options.listen?.port ?? 443 })
-    await installKinds(transport, options.kinds ?? [], base)
-    aggregation.start()
-    await listener?.start(handler)
-    if (options.bootstrap !== false)
-      await publish(parts, () => ({ identity: frontProxy(), others: options.authentication?.frontProxy }))
+    await startParts({ ...parts, handler, transport, frontProxy }, options)
   } catch (error) {
     // A timer of a server that did not start would keep the process alive.
     await stop()
@@ -108,6 +111,20 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   }
 }
 
+async function startParts(
+  parts: ServerParts & { handler: RequestHandler; transport: Transport } & Pick<ServerAggregation, 'frontProxy'>,
+  { bootstrap: bootstraps = true, listen: listenOptions, kinds = [], authentication }: ServerOptions,
+): Promise<void> {
+  const { handlers, crds, informers, aggregation, listener, handler, transport, frontProxy } = parts
+  await crds.start()
+  await informers.start()
+  if (bootstraps) await bootstrap({ ...parts, ...handlers }, { port: listenOptions?.port ?? 443 })
+  await installKinds(transport, kinds, parts)
+  aggregation.start()
+  await listener?.start(handler)
+  if (bootstraps) await publish(parts, () => ({ identity: frontProxy(), others: authentication?.frontProxy }))
+}
+
 /** Publishes the address and the authorities of a server that listens. */
 async function publish(parts: ServerParts, proxies: () => PublishedProxies): Promise<void> {
   const { listener, authentication } = parts
@@ -119,39 +136,6 @@ async function publish(parts: ServerParts, proxies: () => PublishedProxies): Pro
     clientCaPem,
     proxies: proxies(),
   })
-}
-
-/** The parts that all stages are built on. */
-interface ServerBase {
-  readonly store: Store
-  readonly storage: Storage
-  readonly registry: Registry
-  readonly informers: Informers
-  readonly apis: ApiServices
-  readonly allocations: ServiceAllocations
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-  readonly stop: AbortController
-  /** Aborts when the server stops. */
-  readonly stopping: AbortSignal
-}
-
-function makeBase({
-  clock = new SystemClock(),
-  random = new SystemRandom(),
-  log = silentLogger,
-  store = openMemoryStore({ clock }),
-  serviceClusterIpRanges = [defaultServiceRange],
-}: ServerOptions): ServerBase {
-  const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
-  const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
-  const apis = new ApiServices(informers)
-  const storage = new Storage(store, { clock, cluster: defaultCluster })
-  const services = { storage, registry, informers, clock, random }
-  const allocations = new ServiceAllocations(services, serviceClusterIpRanges)
-  const stop = new AbortController()
-  return { ...services, store, apis, allocations, log, stop, stopping: stop.signal }
 }
 
 /** The stages that decide who sends a request and what they may do. */
@@ -182,17 +166,6 @@ interface ServerAdmission {
   readonly webhookMetrics: WebhookMetrics
 }
 
-function makeAdmission(
-  { admission: { hooks = [], ...choice } = {}, webhooks = {} }: ServerOptions,
-  base: ServerBase,
-  security: ServerSecurity,
-): ServerAdmission {
-  const webhookMetrics = new WebhookMetrics()
-  const options = { webhooks, metrics: webhookMetrics, hooks, ...choice }
-  const admission = new Admission(chainAdmission(admissionPlugins({ ...base, ...security }, options)))
-  return { admission, webhookMetrics }
-}
-
 function makeHandlers(
   { limits = {}, compressedListBytesMax: bytesMax }: ServerOptions,
   parts: ServerBase & ServerSecurity & ServerAdmission & { readonly actionHandlers: ActionHandlers },
@@ -200,6 +173,33 @@ function makeHandlers(
   const flowControl = new FlowControl(limits, parts)
   const compressedRuns = new CompressedRunCache({ ...(bytesMax !== undefined && { bytesMax }) })
   return { handlers: makeResourceHandlers({ ...parts, flowControl, compressedRuns }), flowControl }
+}
+
+/** Only for servers with sockets on the clock of the system: a simulation has no threads. */
+function makeLargeWrites(
+  {
+    listen: listenOptions,
+    limits = {},
+    admission = {},
+    webhooks = {},
+    conversions,
+    serviceClusterIpRanges,
+  }: ServerOptions,
+  parts: ServerBase &
+    ServerSecurity &
+    ServerAdmission & {
+      readonly formats: readonly MediaFormat[]
+      readonly startWorker: StartWorker | undefined
+    },
+): LargeWrites | undefined {
+  const isPlain = conversions === undefined && webhooks.connect === undefined && parts.clock instanceof SystemClock
+  if (!listenOptions || !isPlain) return undefined
+  return new LargeWrites(parts, {
+    webhooks,
+    replica: replicaOptions(admission, { ...parts, serviceClusterIpRanges }),
+    bytesMax: withDefaultLimits(limits).largeWriteBytes,
+    startWorker: parts.startWorker,
+  })
 }
 
 interface ServerAggregation {
@@ -234,6 +234,7 @@ interface ServerParts extends ServerBase, ServerSecurity, ServerAdmission {
   readonly aggregation: Aggregation
   readonly audit: AuditLog | undefined
   readonly listener: ServerListener | undefined
+  readonly largeWrites: LargeWrites | undefined
 }
 
 /** The formats of requests and responses. */
@@ -245,10 +246,11 @@ async function formatsOf({ featureGates = {} }: ServerOptions): Promise<readonly
 }
 
 function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[]): RequestHandler {
-  const { registry, aggregation, flowControl, webhookMetrics, audit, listener, authentication } = parts
+  const { registry, aggregation, flowControl, webhookMetrics, largeWrites, audit, listener, authentication } = parts
   const metrics = new RequestMetrics(registry, () => [
     ...flowControl.metrics(),
     ...webhookMetrics.lines(),
+    ...(largeWrites?.metrics() ?? []),
     ...(audit?.metrics() ?? []),
   ])
   const nonResources = makeNonResourceHandler({

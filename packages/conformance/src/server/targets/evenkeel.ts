@@ -1,9 +1,11 @@
 /**
  * Our own server in this process, without a socket: a thousand cases per second.
  */
+import { MessageChannel } from 'node:worker_threads'
 import { startPlane, startServer } from 'evenkeel/server'
 import type { Server, ServerOptions } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
+import { serveReplica, startServerWith, type StartWorker } from 'evenkeel/unstable/server'
 import type { Send } from '../client.ts'
 import { urlTarget } from './url.ts'
 import type { ServerCase, ServerTarget } from '../target.ts'
@@ -54,6 +56,28 @@ export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<Ev
     name: 'evenkeel over HTTPS',
     lacks: overHttpsLacks,
   })
+}
+
+/**
+ * The same, with every write handled as a large one. Its thread is in this one, behind a message channel: a thread cannot
+ * load these sources with every version of Node.
+ */
+export async function evenkeelWithLargeWrites(options: ServerOptions = {}): Promise<EvenkeelTarget> {
+  const server = await startServerWith(
+    { ...options, listen: {}, limits: { largeWriteBytes: 1 } },
+    { startWorker: startWorkerHere },
+  )
+  return overHttps(server, { name: 'evenkeel with large writes', lacks: overHttpsLacks })
+}
+
+const startWorkerHere: StartWorker = (start) => {
+  const { port1, port2 } = new MessageChannel()
+  void serveReplica(port2, start)
+  const terminate = (): Promise<void> => {
+    port1.close()
+    return Promise.resolve()
+  }
+  return Object.assign(port1, { terminate })
 }
 
 /** The same with CBOR. */

@@ -10,6 +10,7 @@ export {
   Metrics,
   nextTurn,
   onAbort,
+  PortCalls,
   prettyLines,
   randomInt,
   randomUuid,

@@ -152,6 +152,7 @@ export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookP
   }
   return {
     name: hook.name,
+    isLocal: true,
     handles: (write) =>
       (hook.mutate !== undefined || hook.validate !== undefined) && matching.couldMatch(criteria, write),
     ...(hook.mutate && {

@@ -78,6 +78,8 @@ export interface AdmissionPlugin {
    * @default all
    */
   readonly resources?: ReadonlySet<string>
+  /** It runs code of the embedder, so only in this thread. */
+  readonly isLocal?: true
   /** A cheap first check: whether the plugin can apply to this write at all. */
   handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /**
@@ -98,6 +100,8 @@ export interface AdmissionPlugin {
 export interface AdmissionChain {
   /** Whether any plugin applies; if none does, admission is skipped. */
   handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
+  /** Whether a plugin applies that runs code of the embedder. */
+  isLocal(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /** @returns whether anything was changed: then the draft has to be decoded and defaulted again. */
   mutate(draft: ObjectDraft, admitted: AdmissionAttributes): Promise<boolean>
   validate(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
@@ -116,6 +120,7 @@ export function chainAdmission(plugins: readonly AdmissionPlugin[]): AdmissionCh
   }
   return {
     handles: (admitted) => stepsOf(admitted).some((step) => step.handles(admitted)),
+    isLocal: (admitted) => stepsOf(admitted).some((step) => step.isLocal && step.handles(admitted)),
     async mutate(draft, admitted) {
       const steps = stepsOf(admitted)
       let isChanged = false

@@ -41,7 +41,7 @@ export interface WebhookDispatcherOptions {
   readonly random: Random
   readonly log: Logger
   readonly mutates: boolean
-  readonly metrics: WebhookMetrics
+  readonly metrics: Pick<WebhookMetrics, 'count'>
 }
 
 /** One call of a webhook for a write. */

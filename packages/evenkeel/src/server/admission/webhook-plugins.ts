@@ -47,7 +47,7 @@ interface WebhookPlugins {
 export interface WebhookPluginOptions {
   readonly webhooks: WebhookOptions
   /** The metrics of all calls. */
-  readonly metrics: WebhookMetrics
+  readonly metrics: Pick<WebhookMetrics, 'count'>
 }
 
 interface WebhookPluginContext {

@@ -31,7 +31,7 @@ import { bodyResource, replaceDraft } from './conversion.ts'
 
 /** The part of a request that admission needs; writes of the server itself have no user. */
 export type WriteRequest = Pick<RequestContext, 'warnings'> &
-  Partial<Pick<RequestContext, 'user' | 'query' | 'request' | 'dueMs'>> & {
+  Partial<Pick<RequestContext, 'user' | 'query' | 'request' | 'dueMs' | 'objectBytesMax'>> & {
     /** Adds an annotation to the audit event, if there is one. */
     annotate?(key: string, value: string): void
   }
@@ -50,6 +50,11 @@ export class Admission {
 
   constructor(chain: AdmissionChain) {
     this.#chain = chain
+  }
+
+  /** Whether code of the embedder has to see a write. */
+  isLocal(write: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean {
+    return this.#chain.isLocal(write)
   }
 
   /** The admission of a write; undefined when no plugin handles it. */

@@ -64,6 +64,12 @@ interface CrdControllerOptions {
   readonly log: Logger
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
+  /**
+   * Another controller writes the status of CRDs and deletes their instances: this one only serves resources.
+   *
+   * @default false
+   */
+  readonly isFollower?: boolean
 }
 
 export class CrdController {
@@ -74,6 +80,7 @@ export class CrdController {
   readonly #random: Random
   readonly #log: Logger
   readonly #stopping: AbortSignal
+  readonly #isFollower: boolean
   /** The resource of CustomResourceDefinitions themselves. */
   readonly #resource: Resource
   readonly #known = new Map<string, CustomResourceDefinition>()
@@ -94,6 +101,7 @@ export class CrdController {
     this.#random = random
     this.#log = log
     this.#stopping = stopping
+    this.#isFollower = options.isFollower ?? false
     this.#resource = crdResource(registry)
     this.#conversions = conversions
     this.#apiServices = new CrdApiServices(options)
@@ -158,6 +166,7 @@ export class CrdController {
 
   /** APIServices are for clients: the resources are served without them. */
   async #publishSafely(): Promise<void> {
+    if (this.#isFollower) return
     try {
       await this.#apiServices.sync()
     } catch (error) {
@@ -202,12 +211,15 @@ export class CrdController {
     if (definition === undefined) return
     const others = [...this.#known].filter(([other]) => other !== key).map(([, other]) => other)
     const wanted = crdStatus(definition, others, this.#now())
-    const current = isStatusCurrent(definition, wanted) ? definition : await this.#write(key, definition, wanted)
+    const isCurrent = isStatusCurrent(definition, wanted)
+    // The status of the other controller is another event.
+    if (!isCurrent && this.#isFollower) return
+    const current = isCurrent ? definition : await this.#write(key, definition, wanted)
     if (current === undefined) return
     await loadPatternEngine()
     await loadValidationRules(current)
     this.#serve(key, current)
-    if (CrdFinalizer.isDue(current))
+    if (!this.#isFollower && CrdFinalizer.isDue(current))
       await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
   }
 

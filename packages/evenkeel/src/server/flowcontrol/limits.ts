@@ -68,6 +68,13 @@ export interface LimitOptions {
    */
   bodyBytesMax?: number
   /**
+   * Writes whose body or stored object has more bytes are handled in a thread of their own, so that no other request waits
+   * for them. For a body in YAML it is a sixteenth. Only servers with sockets have that thread.
+   *
+   * @default 32_768
+   */
+  largeWriteBytes?: number
+  /**
    * The deadline of a request; `?timeout=` shortens it. Watches have their own.
    *
    * @default 60_000
@@ -93,6 +100,7 @@ const defaults: Limits = {
   waitMs: 15_000,
   watchesMax: 10_000,
   watchesPerUserMax: 5_000,
+  largeWriteBytes: 32_768,
   requestMs: 60_000,
   writeMs: 34_000,
 }

@@ -128,6 +128,7 @@ const sliceItems = 1000
 const sliceMs = 2
 /** Reading the clock after each object would cost as much as a small object. */
 const itemsPerClockRead = 16
+const smallBytes = 4096
 
 interface ListSlicesOptions {
   readonly scheduler: Pick<WorkScheduler, 'pause'>
@@ -157,7 +158,7 @@ export class ListSlices {
     const isOver =
       this.#items >= sliceItems ||
       this.#bytes >= sliceBytes ||
-      (this.#items % itemsPerClockRead === 0 &&
+      ((this.#items % itemsPerClockRead === 0 || bytes > smallBytes) &&
         this.#items > 0 &&
         this.#options.clock.monotonic() - this.#begunMs >= sliceMs)
     if (isOver) return this.#pause(bytes)

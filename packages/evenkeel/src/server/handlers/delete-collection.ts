@@ -1,14 +1,14 @@
 /**
  * DELETE of a collection: each object is deleted as if by its own request.
  */
-import { isNotFound, type JsonObject } from '#api'
+import { isNotFound } from '#api'
 import type { WireResponse } from '#wire'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
-import { negotiateResponse, replyDocument } from '../response.ts'
-import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
+import { negotiateResponse } from '../response.ts'
+import { StoredObject } from '../storage/stored-object.ts'
 import type { DeleteHandler } from './delete.ts'
 import { readListOptions } from './list-options.ts'
-import { storedOf, type ListHandler } from './list.ts'
+import type { ListHandler } from './list.ts'
 import { readOptionsBody } from './request-body.ts'
 import { readDeleteOptions } from './write-options.ts'
 
@@ -29,27 +29,23 @@ export class DeleteCollectionHandler {
     const choice = negotiateResponse(context, resource, { answer: 'document' })
     const listed = readListOptions(context.query, { watch: false })
     const options = readDeleteOptions(context.query, await readOptionsBody(context))
-    const page = await this.#lists.readPage(target, listed, this.#lists.slicesFor(context))
-    const items = storedOf(page)
-    const waiting = items.values()
+    const slices = this.#lists.slicesFor(context)
+    const page = await this.#lists.readPage(target, listed, slices)
+    const waiting = page.entries.values()
     const admission = this.#deletes.admissionFor(context, target, options)
     const removeRest = async (): Promise<void> => {
-      for (const { object } of waiting) {
-        const { name = '', namespace = '' } = object.metadata
-        await this.#deletes.delete({ ...target, name, namespace }, { ...options, admission }).catch(ignoreNotFound)
+      for (const { value, revision } of waiting) {
+        const pausing = slices.add(value.byteLength)
+        if (pausing) await pausing
+        const stored = new StoredObject(value, revision)
+        const { name = '', namespace = '' } = stored.object.metadata
+        await this.#deletes
+          .delete({ ...target, name, namespace }, { ...options, admission, listed: stored })
+          .catch(ignoreNotFound)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, removeRest))
-    const preparing = prepareConversions(items, resource, { reuse: true })
-    if (preparing) await preparing
-    const objects = items.map((stored) => toServed(stored, resource))
-    const document = {
-      kind: resource.listKind,
-      apiVersion: servedType(resource).apiVersion,
-      metadata: page.metadata as JsonObject,
-      items: objects,
-    }
-    return replyDocument(context, document, { choice: { format: choice.format } })
+    return this.#lists.reply(context, page, { target, choice: { format: choice.format }, slices })
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import {
   conflict,
+  deepEqual,
   foregroundFinalizer,
   formatTime,
   notFound,
@@ -40,6 +41,8 @@ interface DeleteServices {
 interface DeleteObjectOptions extends DeleteOptions {
   /** Absent when the server itself deletes. */
   readonly admission?: WriteAdmission | undefined
+  /** The object as a list has just read it. When it has changed since, it is read again. */
+  readonly listed?: StoredObject
 }
 
 interface DeleteResult {
@@ -100,7 +103,7 @@ export class DeleteHandler {
     } = target
     refuseProtectedNamespace(target, name)
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const stored = await this.#storage.get(name, target)
+      const stored = (attempt === 0 ? options.listed : undefined) ?? (await this.#storage.get(name, target))
       if (stored === undefined) throw notFound({ group, kind: plural, name })
       const preparing = prepareConversions([stored], target.resource)
       if (preparing) await preparing
@@ -125,8 +128,9 @@ export class DeleteHandler {
     const preparing = prepareConversions([stored], form)
     if (preparing) await preparing
     const object = toServed(stored, form)
-    const draft = object === stored.object ? stored.draft() : (parseJson(stringifyJson(object)) as ObjectDraft)
-    const plan = planDeletion(object, draft, { resource, options, nowMs: this.#clock.now() })
+    const makeDraft = (): ObjectDraft =>
+      object === stored.object ? stored.draft() : (parseJson(stringifyJson(object)) as ObjectDraft)
+    const plan = planDeletion(object, makeDraft, { resource, options, nowMs: this.#clock.now() })
     const expect = stored.revision
     if (plan === 'waits') return { stored, gone: false }
     await options.admission?.validate(undefined, toServed(stored, resource))
@@ -158,15 +162,18 @@ interface DeletionPlanContext {
  */
 function planDeletion(
   object: UnstructuredObject,
-  draft: ObjectDraft,
+  makeDraft: () => ObjectDraft,
   { resource, options, nowMs }: DeletionPlanContext,
 ): 'waits' | 'leave' | 'erase' | ObjectDraft {
   const { metadata } = object
   const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
+  const held = finalizers.length > 0 || (resource.strategy.deletion?.blocksDeletion(object) ?? false)
+  // Most objects: then the draft, a second copy, is not needed.
+  if (!held && resource.strategy.graceSeconds === undefined) return 'erase'
+  const draft = makeDraft()
   if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
   else delete draft.metadata['finalizers']
   const graceful = planGrace(draft, object, { resource, options, nowMs })
-  const held = finalizers.length > 0 || (resource.strategy.deletion?.blocksDeletion(object) ?? false)
   if (!held && graceful === 'now') return 'erase'
   if (graceful === 'pending' && !changed(draft, object)) return 'waits'
   if (metadata.deletionTimestamp === undefined) markDeleted(draft, { resource, nowMs })
@@ -240,7 +247,7 @@ function finalizersFor(
 }
 
 function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
-  return stringifyJson(draft) !== stringifyJson(object)
+  return !deepEqual(draft, object)
 }
 
 function checkPreconditions(

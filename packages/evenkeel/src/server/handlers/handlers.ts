@@ -66,16 +66,28 @@ export interface ResourceHandlers {
   readonly subresources: Readonly<Record<SubresourceRole, Handle>>
 }
 
-export function makeResourceHandlers(services: HandlerServices): ResourceHandlers {
-  const { storage, registry, authentication, authorizer, clock } = services
+export type WriteHandlers = Pick<ResourceHandlers, 'creates' | 'updates' | 'patches'>
+
+type WriteServices = Pick<
+  HandlerServices,
+  'storage' | 'registry' | 'authorizer' | 'admission' | 'allocations' | 'clock' | 'random'
+>
+
+export function makeWriteHandlers(services: WriteServices): WriteHandlers {
+  const { storage, registry, clock } = services
   const fieldManager = new FieldManager({ clock, registry })
-  const gets = new GetHandler(services)
-  const lists = new ListHandler(services)
   const creates = new CreateHandler({ ...services, fieldManager, namespaces: new NamespaceLifecycle(storage) })
   const updates = new UpdateHandler({ ...services, fieldManager, creates })
   const patches = new PatchHandler({ updates, applies: new ApplyHandler({ updates, fieldManager, clock }), clock })
+  return { creates, updates, patches }
+}
+
+export function makeResourceHandlers(services: HandlerServices): ResourceHandlers {
+  const { authentication, authorizer } = services
+  const gets = new GetHandler(services)
+  const lists = new ListHandler(services)
   const deletes = new DeleteHandler(services)
-  const writers = { creates, updates, deletes, patches, gets }
+  const writers = { ...makeWriteHandlers(services), deletes, gets }
   const pods = new PodSubresources({ ...services, ...writers })
   return {
     ...writers,

@@ -9,7 +9,7 @@ import { badRequest, isJsonObject, parseRequestedVersion, type JsonValue, type L
 import type { Clock } from '#base'
 import type { Resource } from '@evenkeel/builtins'
 import type { Entry } from '#store'
-import type { WireResponse } from '#wire'
+import type { MediaChoice, WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import type { ListSlices } from '../flowcontrol/work-scheduler.ts'
 import { compressedList, type CompressedRunCache } from '../list/compressed-list.ts'
@@ -44,10 +44,19 @@ export class ListHandler {
   }
 
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const { resource } = target
-    const choice = negotiateResponse(context, resource, { answer: 'list' })
+    const choice = negotiateResponse(context, target.resource, { answer: 'list' })
     const slices = this.slicesFor(context)
     const page = await this.readPage(target, readListOptions(context.query, { watch: false }), slices)
+    return this.reply(context, page, { target, choice, slices })
+  }
+
+  /** Replies with the objects of a page. */
+  async reply(
+    context: RequestContext,
+    page: ListPage,
+    { target, choice, slices }: { target: ResourceRef; choice: MediaChoice; slices: ListSlices },
+  ): Promise<WireResponse> {
+    const { resource } = target
     if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource))
       return this.#replyText(context, listText(page, resource))
     const { entries, metadata } = page
@@ -137,11 +146,6 @@ function areCurrent({ entries }: ListPage, resource: Resource): boolean {
 interface ListPage {
   readonly entries: readonly Entry[]
   readonly metadata: ListMeta
-}
-
-/** The objects of a page, for callers that have to parse them. */
-export function storedOf({ entries }: ListPage): StoredObject[] {
-  return entries.map(({ value, revision }) => new StoredObject(value, revision))
 }
 
 type ListStart =

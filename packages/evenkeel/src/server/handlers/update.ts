@@ -32,7 +32,7 @@ import { managerName, type FieldManager } from '../registry/field-manager.ts'
 import type { ServiceAllocations } from '../registry/service-allocations.ts'
 import { applyDefaults, beforeUpdate, prepareMetadataForUpdate } from '../registry/strategy.ts'
 import { validateChanged } from '../registry/validation.ts'
-import { pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
+import { LargeObject, pauseLarge, type RequestContext, type ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import { completeWithDefaults, isFresh, prepareConversions, toServed, toStored } from '../storage/codec.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -149,7 +149,7 @@ export class UpdateHandler {
    * @throws {ApiError} `NotFound`, `Conflict`, `Invalid`, and what the change itself throws.
    */
   async update(change: TryUpdate, options: UpdateOptions): Promise<UpdateResult> {
-    const { target, create } = options
+    const { context, target, create } = options
     const subject = { group: target.resource.group, kind: target.resource.plural, name: target.name }
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const stored = await this.#storage.get(target.name, target)
@@ -157,6 +157,7 @@ export class UpdateHandler {
         if (create === undefined) throw notFound(subject)
         return { stored: await create(), created: true }
       }
+      if (stored.bytes.byteLength > (context.objectBytesMax ?? Number.POSITIVE_INFINITY)) throw new LargeObject()
       const result = await this.#tryUpdate(change, stored, options)
       if (result !== undefined) return { stored: result, created: false }
       await this.#allocations.catchUp(target)

@@ -1,0 +1,296 @@
+/**
+ * Writes of large objects, in a thread of their own.
+ *
+ * Decoding, validating and tracking an object of a hundred thousand values takes half a second of processor time. In the
+ * thread of the server every other request would wait for it. So a request whose body or stored object is large goes to
+ * a second thread, after authentication, flow control and authorization. That thread has a server of its own on the same
+ * store (`replica.ts`), as two servers share one etcd, and memory of its own: a document cannot exhaust the server.
+ *
+ *   client ──▶ this thread: authenticate, authorize, read the body ──▶ thread: decode, admit, validate
+ *   client ◀── this thread                                         ◀──         commit, through the store of this thread
+ *
+ * The thread starts with the first large write and ends after a minute without one. While it starts, the largest documents
+ * wait for it; the others are handled in this thread. Kinds that the server itself uses (RBAC, CRDs, policies) and writes with admission hooks of this process
+ * always are.
+ *
+ * Invariants: a request that is handed over is answered once, also when the thread ends. Users take turns, and
+ * none has more than its share of the thread.
+ */
+import { internalError, requestEntityTooLarge } from '#api'
+import { abortable, deferred, onAbort, type Cancel, type Clock, type Logger } from '#base'
+import type { Resource } from '@evenkeel/builtins'
+import type { Store } from '#store'
+import type { MediaFormat, WireResponse } from '#wire'
+import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
+import type { Admission } from '../admission/write-admission.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import { FairQueue } from '../flowcontrol/fair-queue.ts'
+import type { Informers } from '../informers.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
+import type { WebhookOptions } from '../webhooks/client.ts'
+import type { LargeWriteThread, StartWorker } from './large-write-thread.ts'
+import type { ReplicaOptions } from './replica.ts'
+
+/** YAML takes more than ten times as long as JSON. */
+const yamlFactor = 16
+/** Before the thread has started, documents up to so many times the limit are handled at once. */
+const patientFactor = 2
+const startMs = 15_000
+const idleMs = 60_000
+/** How long a thread may still compute for a request that is over. */
+const patienceMs = 10_000
+/** Larger documents go two at a time: they need most of the memory of the thread. */
+const hugeBytes = 262_144
+const hugeSeats = { seatsMax: 2, seatsPerUserMax: 1 }
+/** Many, because writes also wait for webhooks and for the disk. */
+const otherSeats = { seatsMax: 16, seatsPerUserMax: 8 }
+
+/** The thread is gone. */
+export class ThreadEnded extends Error {
+  /** Its memory was not enough for the only write that it handled. */
+  readonly isTooLarge: boolean
+
+  constructor(message: string, { isTooLarge = false }: { isTooLarge?: boolean } = {}) {
+    super(message)
+    this.isTooLarge = isTooLarge
+  }
+}
+
+interface LargeWritesServices {
+  readonly store: Store
+  readonly informers: Informers
+  readonly admission: Admission
+  readonly webhookMetrics: WebhookMetrics
+  readonly authorizer: AuthorizerChain
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}
+
+interface LargeWritesOptions {
+  readonly replica: ReplicaOptions
+  readonly webhooks: WebhookOptions
+  /** The limit of {@link LimitOptions.largeWriteBytes}. */
+  readonly bytesMax: number
+  /** @default a thread of Node */
+  readonly startWorker?: StartWorker | undefined
+}
+
+export class LargeWrites {
+  readonly #services: LargeWritesServices
+  readonly #options: LargeWritesOptions
+  readonly #huge: FairQueue
+  readonly #others: FairQueue
+  readonly #fits = new WeakMap<Resource, boolean>()
+  /** Larger stored objects are not handled in this thread. */
+  readonly bytesMax: number
+  #thread: LargeWriteThread | undefined
+  /** Resolves when the thread is ready, or has ended. */
+  #starting: Promise<void> | undefined
+  #isPossible = true
+  #inside = 0
+  #handled = 0
+  #declined = 0
+  #stopIdle: Cancel | undefined
+  #lastId = 0
+
+  constructor(services: LargeWritesServices, options: LargeWritesOptions) {
+    this.#services = services
+    this.#options = options
+    this.bytesMax = options.bytesMax
+    const queue = { clock: services.clock, waitingMax: 1000, waitingPerUserMax: 100, waitMs: 15_000 }
+    this.#huge = new FairQueue({ ...queue, ...hugeSeats })
+    this.#others = new FairQueue({ ...queue, ...otherSeats })
+    onAbort(services.stopping, () => {
+      this.#stopIdle?.()
+      this.#thread?.end('the server is stopping')
+    })
+  }
+
+  /** Whether a write may be handed over at all. */
+  covers({ verb, request }: RequestContext, target: ResourceRef): boolean {
+    if (!this.#isPossible || request.peer === undefined) return false
+    if (verb !== 'create' && verb !== 'update' && verb !== 'patch') return false
+    if (target.subresource !== undefined && target.subresource.role !== 'part') return false
+    return this.#fitsResource(target.resource) && !this.#hasLocalHooks(target)
+  }
+
+  /** Whether the body is large, or of unknown length. */
+  mayBeLarge(context: RequestContext): boolean {
+    const length = context.request.headers['content-length']
+    return length === undefined || this.isLarge(context, Number(length))
+  }
+
+  /** Whether a body of so many bytes is large. */
+  isLarge({ request: { headers } }: RequestContext, bytes: number): boolean {
+    return bytes * (isYaml(headers['content-type']) ? yamlFactor : 1) > this.bytesMax
+  }
+
+  /** Lines for `/metrics`. */
+  metrics(): string[] {
+    return [
+      '# HELP evenkeel_large_writes_total Writes of large objects, by where they were handled.',
+      '# TYPE evenkeel_large_writes_total counter',
+      `evenkeel_large_writes_total{place="thread"} ${this.#handled}`,
+      `evenkeel_large_writes_total{place="here"} ${this.#declined}`,
+    ]
+  }
+
+  /**
+   * The response of the thread; undefined when the write has to be handled in this thread.
+   *
+   * @throws {ApiError} `TooManyRequests`; `RequestEntityTooLarge` and `InternalError`, when the thread ended.
+   */
+  async handle(context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
+    const response = await this.#handle(context, body)
+    if (response) this.#handled++
+    else this.#declined++
+    return response
+  }
+
+  async #handle(context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
+    if (!this.#ready() && this.isLarge(context, body.byteLength / patientFactor))
+      await abortable(this.#starting ?? Promise.resolve(), { signal: context.request.signal })
+    if (!this.#ready()) return undefined
+    const queue = body.byteLength > hugeBytes ? this.#huge : this.#others
+    const seat = await queue.enter(context.user.name, () => context.request.signal)
+    const thread = this.#ready()
+    if (!thread) {
+      seat.leave()
+      return undefined
+    }
+    this.#stopIdle?.()
+    this.#inside++
+    try {
+      return await this.#send(thread, context, body)
+    } catch (error) {
+      throw error instanceof ThreadEnded ? explained(error) : error
+    } finally {
+      this.#inside--
+      seat.leave()
+      if (this.#inside === 0) this.#endWhenIdle()
+    }
+  }
+
+  async #send(thread: LargeWriteThread, context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
+    const { request, user, impersonator, dueMs } = context
+    const { store, clock } = this.#services
+    const id = ++this.#lastId
+    const revision = await store.head()
+    let stopPatience: Cancel | undefined
+    const unlisten = onAbort(request.signal, () => {
+      thread.cancel(id)
+      stopPatience = clock.after(patienceMs, () => {
+        thread.end('a write took too long')
+      })
+    })
+    try {
+      const answer = await thread.write({
+        id,
+        method: request.method,
+        target: request.target,
+        headers: request.headers,
+        body,
+        user,
+        ...(impersonator && { impersonator }),
+        ...(dueMs !== undefined && { leftMs: dueMs - clock.monotonic() }),
+        revision,
+      })
+      for (const [key, value] of answer?.annotations ?? []) context.annotate?.(key, value)
+      return answer?.response
+    } finally {
+      unlisten()
+      stopPatience?.()
+    }
+  }
+
+  /** The thread, once it is ready; starts it. */
+  #ready(): LargeWriteThread | undefined {
+    if (this.#services.stopping.aborted || !this.#isPossible) return undefined
+    this.#starting ??= this.#start()
+    return this.#thread?.isReady ? this.#thread : undefined
+  }
+
+  /** The code of threads is loaded here: most servers never have a large write. */
+  async #start(): Promise<void> {
+    const { replica, webhooks, startWorker } = this.#options
+    const { clock, stopping } = this.#services
+    const { LargeWriteThread: Thread } = await import('./large-write-thread.ts')
+    if (stopping.aborted) return
+    const started = deferred<void>()
+    this.#thread = Thread.start(
+      { ...this.#services, webhooks },
+      {
+        replica,
+        ...(startWorker && { startWorker }),
+        onReady: started.resolve,
+        onEnd: (wasReady) => {
+          this.#thread = undefined
+          this.#starting = undefined
+          started.resolve()
+          // A bundled program may lack the file of the thread: then large writes stay in this thread.
+          if (!wasReady) this.#isPossible = false
+        },
+      },
+    )
+    const thread = this.#thread
+    if (!thread) {
+      this.#isPossible = false
+      return
+    }
+    const cancel = clock.after(startMs, () => {
+      thread.end('it did not start in time')
+    })
+    await started.promise
+    cancel()
+  }
+
+  #endWhenIdle(): void {
+    if (this.#services.stopping.aborted) return
+    this.#stopIdle = this.#services.clock.after(idleMs, () => {
+      this.#thread?.end('it was idle')
+    })
+  }
+
+  #fitsResource(resource: Resource): boolean {
+    let fits = this.#fits.get(resource)
+    if (fits === undefined) {
+      const { virtual, strategy, storage } = resource
+      fits = !virtual && !strategy.definesResources && !this.#services.informers.has(storage.group, storage.plural)
+      this.#fits.set(resource, fits)
+    }
+    return fits
+  }
+
+  /** Functions of the embedder run in this thread only. */
+  #hasLocalHooks(target: ResourceRef): boolean {
+    const { admission } = this.#services
+    return admission.isLocal({ operation: 'CREATE', target }) || admission.isLocal({ operation: 'UPDATE', target })
+  }
+}
+
+function explained({ message, isTooLarge }: ThreadEnded): Error {
+  if (isTooLarge) return requestEntityTooLarge('the object needs more memory than this server has for one write')
+  return internalError(`the thread of large writes ended (${message}): the object may or may not have been written`)
+}
+
+function isYaml(type = ''): boolean {
+  return type.includes('yaml')
+}
+
+/** What the thread has to know about the server. */
+export function replicaOptions(
+  { enablePlugins, disablePlugins }: Pick<ReplicaOptions, 'enablePlugins' | 'disablePlugins'>,
+  {
+    formats,
+    serviceClusterIpRanges,
+  }: { formats: readonly MediaFormat[]; serviceClusterIpRanges?: readonly string[] | undefined },
+): ReplicaOptions {
+  return {
+    formats,
+    ...(enablePlugins && { enablePlugins }),
+    ...(disablePlugins && { disablePlugins }),
+    ...(serviceClusterIpRanges && { serviceClusterIpRanges }),
+  }
+}
