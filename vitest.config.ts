@@ -3,6 +3,7 @@
  *
  * The `source` condition is what makes `#layer` and `evenkeel/...` imports resolve to `src`.
  */
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
@@ -14,8 +15,11 @@ const shared = {
   hookTimeout: 60_000,
 } as const
 
+/** Property tests try the same cases in every run. */
+const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('tools/seeded-checks.mjs', import.meta.url)) }]
+
 const resolution = {
-  resolve: { conditions },
+  resolve: { conditions, alias },
   ssr: {
     resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] },
     noExternal: [/^evenkeel/, /^@evenkeel\//],
