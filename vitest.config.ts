@@ -16,7 +16,10 @@ const shared = {
 } as const
 
 /** Property tests try the same cases in every run. */
-const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('tools/seeded-checks.mjs', import.meta.url)) }]
+const alias = [
+  { find: /^fast-check$/, replacement: fileURLToPath(new URL('tools/seeded-checks.mjs', import.meta.url)) },
+  { find: /^fast-check\/real$/, replacement: fileURLToPath(import.meta.resolve('fast-check')) },
+]
 
 const resolution = {
   resolve: { conditions, alias },
