@@ -109,6 +109,7 @@ export interface AdmissionChain {
 
 /** Runs plugins in order. The plugins of a resource are selected once, not for each write. */
 export function chainAdmission(plugins: readonly AdmissionPlugin[]): AdmissionChain {
+  const local = plugins.filter(({ isLocal }) => isLocal)
   const selected = new WeakMap<Resource, readonly AdmissionPlugin[]>()
   const stepsOf = ({ target: { resource } }: Pick<AdmissionAttributes, 'target'>): readonly AdmissionPlugin[] => {
     let steps = selected.get(resource)
@@ -120,7 +121,7 @@ export function chainAdmission(plugins: readonly AdmissionPlugin[]): AdmissionCh
   }
   return {
     handles: (admitted) => stepsOf(admitted).some((step) => step.handles(admitted)),
-    isLocal: (admitted) => stepsOf(admitted).some((step) => step.isLocal && step.handles(admitted)),
+    isLocal: (admitted) => local.some((step) => step.handles(admitted)),
     async mutate(draft, admitted) {
       const steps = stepsOf(admitted)
       let isChanged = false
