@@ -8,6 +8,7 @@
 import { parseArgs } from 'node:util'
 import { entries, type Shape } from './shape.ts'
 import { round } from './bounds.ts'
+import { buildServer } from './built-server.ts'
 import { Meter, type Row } from './meter.ts'
 import { search, shapeOfRecipe } from './search.ts'
 import { describeSiege, siege } from './siege.ts'
@@ -67,7 +68,7 @@ async function main(): Promise<number> {
     return values.help ? 0 : 2
   }
   if (values.siege) return besiege(minutes, clients)
-  const meter = await Meter.start()
+  const meter = await Meter.start({ program: await buildServer() })
   try {
     const rows = await runAll(meter, { chosen, minutes })
     return summarize(rows)

@@ -12,7 +12,7 @@ import { bounds, growthOf, judge, msPerKbOf, smallerOf, type Cost } from './boun
 import { scratchCollections } from './fixtures.ts'
 import { PoliteClient } from './polite.ts'
 import { bytesOf, isDocumentShape, type Entry, type Shape } from './shape.ts'
-import { ServerGone, Target } from './target.ts'
+import { ServerGone, Target, type TargetOptions } from './target.ts'
 
 /** One line of the result. */
 export interface Row {
@@ -57,13 +57,16 @@ export class Meter {
   /** Processor time of the idle server and of the polite client, per ms. */
   #idleShare = 0
 
-  private constructor(target: Target) {
+  readonly #options: TargetOptions
+
+  private constructor(target: Target, options: TargetOptions) {
     this.#target = target
+    this.#options = options
     this.#polite = new PoliteClient(target.address)
   }
 
-  static async start(): Promise<Meter> {
-    const meter = new Meter(await Target.start())
+  static async start(options: TargetOptions = {}): Promise<Meter> {
+    const meter = new Meter(await Target.start(options), options)
     await meter.#calibrate()
     return meter
   }
@@ -172,7 +175,7 @@ export class Meter {
   async #replace(): Promise<void> {
     await this.#polite.stop()
     await this.#target.kill()
-    this.#target = await Target.start()
+    this.#target = await Target.start(this.#options)
     this.#polite = new PoliteClient(this.#target.address)
     await this.#calibrate()
   }

@@ -45,7 +45,7 @@ export const siegeBounds = { p99Ratio: 5, peakMb: 450 } as const
 const tidyMs = 2_000
 
 export async function siege({ minutes, clients, seed, onProgress }: SiegeOptions): Promise<SiegeReport> {
-  const target = await Target.start({ besieged: await buildServer() })
+  const target = await Target.start({ program: await buildServer(), isBesieged: true })
   const polite = new Helper('siege-polite.ts', target.address)
   const hostile = new Helper('siege-hostile.ts', target.address)
   const over = new AbortController()

@@ -40,6 +40,11 @@ const answerMs = 120_000
 const heapMegabytes = 512
 const startMax = 1_000
 
+export interface TargetOptions {
+  readonly program?: string | undefined
+  readonly isBesieged?: boolean
+}
+
 export class Target {
   readonly #child: ChildProcess
   readonly #gone: Promise<never>
@@ -52,14 +57,14 @@ export class Target {
   }
 
   /**
-   * @param options.besieged the program of a siege, from the built packages. It keeps the usual times of the server,
-   *   because no shape waits for them.
+   * @param options.program a built program instead of the sources
+   * @param options.isBesieged keeps the usual times of the server: no shape waits for them
    */
-  static async start({ besieged }: { besieged?: string } = {}): Promise<Target> {
-    const file = besieged ?? fileURLToPath(new URL('server.ts', import.meta.url))
+  static async start({ program, isBesieged = false }: TargetOptions = {}): Promise<Target> {
+    const file = program ?? fileURLToPath(new URL('server.ts', import.meta.url))
     const folder = mkdtempSync(join(tmpdir(), 'evenkeel-attack-'))
-    const loader = besieged === undefined ? sourceArguments(file).slice(0, -1) : []
-    const child = fork(file, [folder, ...(besieged === undefined ? [] : ['besieged'])], {
+    const loader = program === undefined ? sourceArguments(file).slice(0, -1) : []
+    const child = fork(file, [folder, ...(isBesieged ? ['besieged'] : [])], {
       execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...loader],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })

@@ -208,6 +208,18 @@ export class ResourceDispatcher {
   }
 
   handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource, subresource } = target
+    const { strategy, storage } = resource
+    if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
+    if (resource.virtual) return this.#handleVirtual(context, target)
+    if (reads.has(context.verb)) return this.#handleHere(context, target)
+    if (subresource) return this.#handleWrite(context, target)
+    if (strategy.definesResources) return this.#handleCrdWrite(context, target)
+    if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(context, target)
+    return this.#handleWrite(context, target)
+  }
+
+  #handleWrite(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     return this.#largeWrites?.covers(context, target)
       ? this.#handleMovable(this.#largeWrites, context, target)
       : this.#handleHere(context, target)
@@ -229,15 +241,10 @@ export class ResourceDispatcher {
   }
 
   #handleHere(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const { resource, subresource } = target
-    const { strategy, storage } = resource
-    if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
-    if (resource.virtual) return this.#handleVirtual(context, target)
-    if (subresource) return this.#handlers.subresources[subresource.role](context, target)
-    if (reads.has(context.verb)) return this.#handleVerb(context, target)
-    if (strategy.definesResources) return this.#handleCrdWrite(context, target)
-    if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(context, target)
-    return this.#handleVerb(context, target)
+    const { subresource } = target
+    return subresource
+      ? this.#handlers.subresources[subresource.role](context, target)
+      : this.#handleVerb(context, target)
   }
 
   #handleVirtual(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
@@ -270,7 +277,7 @@ export class ResourceDispatcher {
 
   /** A write to a kind that the server itself uses is answered once it is in effect. */
   async #handleInformedWrite(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const response = await this.#handleVerb(context, target)
+    const response = await this.#handleWrite(context, target)
     if (response.status < 300) await this.#informers.waitForRevision(await this.#storage.store.head())
     return response
   }
@@ -278,7 +285,7 @@ export class ResourceDispatcher {
   /** A write to a CRD is answered once its resources are served: clients may use them at once. */
   async #handleCrdWrite(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     await loadPatternEngine()
-    const response = await this.#handleVerb(context, target)
+    const response = await this.#handleWrite(context, target)
     if (response.status >= 300) return response
     // The CRD controller may write in turn: a status, or the removal of a deleted CRD.
     let seen = 0

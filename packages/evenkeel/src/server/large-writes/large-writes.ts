@@ -10,22 +10,20 @@
  *   client ◀── this thread                                         ◀──         commit, through the store of this thread
  *
  * The thread starts with the first large write and ends after a minute without one. While it starts, the largest documents
- * wait for it; the others are handled in this thread. Kinds that the server itself uses (RBAC, CRDs, policies) and writes with admission hooks of this process
- * always are.
+ * wait for it; the others are handled in this thread. Writes with admission
+ * hooks of this process always are.
  *
  * Invariants: a request that is handed over is answered once, also when the thread ends. Users take turns, and
  * none has more than its share of the thread.
  */
 import { internalError, requestEntityTooLarge } from '#api'
 import { abortable, deferred, onAbort, type Cancel, type Clock, type Logger } from '#base'
-import type { Resource } from '@evenkeel/builtins'
 import type { Store } from '#store'
 import type { MediaFormat, WireResponse } from '#wire'
 import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
 import type { Admission } from '../admission/write-admission.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { FairQueue } from '../flowcontrol/fair-queue.ts'
-import type { Informers } from '../informers.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import type { WebhookOptions } from '../webhooks/client.ts'
 import type { LargeWriteThread, StartWorker } from './large-write-thread.ts'
@@ -58,7 +56,6 @@ export class ThreadEnded extends Error {
 
 interface LargeWritesServices {
   readonly store: Store
-  readonly informers: Informers
   readonly admission: Admission
   readonly webhookMetrics: WebhookMetrics
   readonly authorizer: AuthorizerChain
@@ -82,7 +79,6 @@ export class LargeWrites {
   readonly #options: LargeWritesOptions
   readonly #huge: FairQueue
   readonly #others: FairQueue
-  readonly #fits = new WeakMap<Resource, boolean>()
   /** Larger stored objects are not handled in this thread. */
   readonly bytesMax: number
   #thread: LargeWriteThread | undefined
@@ -113,7 +109,7 @@ export class LargeWrites {
     if (!this.#isPossible || request.peer === undefined) return false
     if (verb !== 'create' && verb !== 'update' && verb !== 'patch') return false
     if (target.subresource !== undefined && target.subresource.role !== 'part') return false
-    return this.#fitsResource(target.resource) && !this.#hasLocalHooks(target)
+    return !this.#hasLocalHooks(target)
   }
 
   /** Whether the body is large, or of unknown length. */
@@ -251,16 +247,6 @@ export class LargeWrites {
     this.#stopIdle = this.#services.clock.after(idleMs, () => {
       this.#thread?.end('it was idle')
     })
-  }
-
-  #fitsResource(resource: Resource): boolean {
-    let fits = this.#fits.get(resource)
-    if (fits === undefined) {
-      const { virtual, strategy, storage } = resource
-      fits = !virtual && !strategy.definesResources && !this.#services.informers.has(storage.group, storage.plural)
-      this.#fits.set(resource, fits)
-    }
-    return fits
   }
 
   /** Functions of the embedder run in this thread only. */

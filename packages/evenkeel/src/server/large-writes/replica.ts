@@ -4,7 +4,7 @@
  *
  * Invariant: a write sees everything up to the revision that its request names, also policies, quotas and definitions.
  */
-import { isApiError } from '#api'
+import { isApiError, loadPatternEngine } from '#api'
 import { assert, LightAbortController, ownBytes, SystemRandom, type Clock, type Logger } from '#base'
 import type { Store } from '#store'
 import { loadCbor, type MediaFormat, type WireResponse } from '#wire'
@@ -127,9 +127,10 @@ export class Replica {
     }
   }
 
-  #handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const { deprecation } = target.resource.strategy
+  async #handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { deprecation, definesResources } = target.resource.strategy
     if (deprecation !== undefined) context.warnings.add(deprecation)
+    if (definesResources) await loadPatternEngine()
     const { creates, updates, patches } = this.#handlers
     if (context.verb === 'create') return creates.handle(context, target)
     return context.verb === 'patch' ? patches.handle(context, target) : updates.handle(context, target)
