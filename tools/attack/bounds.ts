@@ -48,7 +48,7 @@ export const bounds: Readonly<Record<Entry, Bounds>> = {
   selector: { cpuMs: 120, msPerKb: 10, peakMb: 30, stallMs: 120, growth },
   table: { cpuMs: 120, msPerKb: 1_000, peakMb: 50, stallMs: 120, growth },
   // Many connections: the processor time is that of all handshakes and events together.
-  watch: { cpuMs: 3_000, msPerKb: 40, peakMb: 200, stallMs: 500, growth },
+  watch: { cpuMs: 3_000, msPerKb: 40, peakMb: 100, stallMs: 400, growth },
   http1: { cpuMs: 500, msPerKb: 20, peakMb: 40, stallMs: 300, growth },
   http2: { cpuMs: 500, msPerKb: 20, peakMb: 40, stallMs: 400, growth },
 }
