@@ -1,6 +1,7 @@
 /**
  * The compatibility page: counts for each area, every skipped or failed case, every rule.
  */
+import { foreignClients } from './foreign-clients.ts'
 import type { CaseResult } from './runner.ts'
 
 /** The results of one server. */
@@ -45,7 +46,7 @@ More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if
 
 /** Markdown for docs/compatibility.md. */
 export function renderReport(reports: readonly ServerReport[]): string {
-  return [header, ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
+  return [header, foreignClients, ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
 }
 
 function renderServer({ server, results }: ServerReport): string {

@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createPrivateKey } from 'node:crypto'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +51,35 @@ test('the client certificate of the kubeconfig is that of the administrator, wit
   } finally {
     await stop()
   }
+})
+
+async function clientKeyOf(kubeconfig: string): Promise<string> {
+  const { users } = parse(await readFile(kubeconfig, 'utf8')) as Written
+  return Buffer.from(users[0]?.user['client-key-data'] ?? '', 'base64').toString()
+}
+
+test('the key of the kubeconfig is an RSA key, which every client can read, and stays over a restart', async () => {
+  const keys: string[] = []
+  for (const _ of ['first', 'second']) {
+    const { kubeconfig, stop } = await openDataPlane({ folder, memory: true, controllers: false })
+    keys.push(await clientKeyOf(kubeconfig))
+    await stop()
+  }
+  expect(createPrivateKey(keys[0] ?? '').asymmetricKeyType).toBe('rsa')
+  expect(keys[1]).toBe(keys[0])
+})
+
+test('a damaged client certificate stops the start, and the port is free again', async () => {
+  const first = await openDataPlane({ folder, memory: true, controllers: false })
+  const port = Number(new URL(first.url).port)
+  await first.stop()
+  const path = join(folder, 'identity', 'administrator.pem')
+  await writeFile(path, 'nonsense')
+  await expect(openDataPlane({ folder, memory: true, controllers: false, port })).rejects.toThrow(`${path} is damaged`)
+  await rm(path)
+  const again = await openDataPlane({ folder, memory: true, controllers: false, port })
+  expect(again.url).toBe(first.url)
+  await again.stop()
 })
 
 test.skipIf(process.getuid === undefined)('row 3: a data folder that others can write is refused', async () => {

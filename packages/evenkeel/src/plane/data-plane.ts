@@ -2,7 +2,7 @@
  * `openDataPlane`: a control plane on a data folder. `evenkeel serve`, `run` and embedders all open it here.
  *
  *   FOLDER/store/       objects, unless they are kept in memory
- *   FOLDER/identity/    the CA, the certificate and the token; only the owner can read them
+ *   FOLDER/identity/    the CA, the certificates and the token; only the owner can read them
  *   FOLDER/kubeconfig   for kubectl and every other client
  *   FOLDER/audit.log    if asked for
  *
@@ -12,9 +12,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { assert, SystemClock, SystemRandom } from '#base'
-import { ensureIdentity, issueClient, makeIdentity, writeKubeconfig, type Identity } from '#server'
+import { assert, SystemClock, SystemRandom, type Clock, type Random } from '#base'
+import { ensureClient, ensureIdentity, issueClient, makeIdentity, writeKubeconfig, type Identity } from '#server'
 import { checkFolderAccess, openFileStore, openMemoryStore, type Store } from '#store'
+import type { CertificateKeyPair } from '#wire'
 import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
 
 type PassedOn =
@@ -92,7 +93,7 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
   await checkFolderAccess(folder)
   const store = memory ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
   try {
-    const { plane, identity } = await startOn(store, folder, options)
+    const { plane, client } = await startOn(store, folder, options)
     const kubeconfig = join(folder, 'kubeconfig')
     const stop = async (): Promise<void> => {
       await plane.stop()
@@ -103,7 +104,6 @@ async function openFolder(folder: string, options: DataPlaneOptions): Promise<Da
       assert(address, 'the plane listens')
       const { token, caPem } = address
       const url = reachable(address.url)
-      const client = administratorOf(identity, options)
       await writeKubeconfig(kubeconfig, { server: url, token, client, ...(caPem !== undefined && { caPem }) })
       return { plane, url, folder, kubeconfig, isDurable: !memory, stop }
     } catch (error) {
@@ -120,23 +120,29 @@ async function startOn(
   store: Store,
   folder: string,
   { port = 0, host, names = [], audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
-): Promise<{ plane: Plane; identity: Identity }> {
+): Promise<{ plane: Plane; client: CertificateKeyPair }> {
   const { clock = new SystemClock(), random = new SystemRandom() } = passedOn
-  // Keys in a temporary folder are not needed later, so they are never written to a disk.
   const called = [...names, ...(host === undefined || isWildcard(host) ? [] : [host])]
-  const identity =
-    given === undefined
-      ? makeIdentity({ clock, random, names: called })
-      : await ensureIdentity(join(folder, 'identity'), { clock, random, names: called })
-  const plane = await startPlane({
-    ...passedOn,
-    clock,
-    random,
-    store,
-    listen: { port, identity, names, ...(host !== undefined && { host }) },
-    ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
-  })
-  return { plane, identity }
+  // Keys in a temporary folder are not needed later, so they are never written to a disk.
+  const keys = given === undefined ? undefined : join(folder, 'identity')
+  const made = { clock, random, names: called }
+  const identity = keys === undefined ? makeIdentity(made) : await ensureIdentity(keys, made)
+  // The key of the administrator is made on another thread while the plane starts.
+  const [started, issued] = await Promise.allSettled([
+    startPlane({
+      ...passedOn,
+      clock,
+      random,
+      store,
+      listen: { port, identity, names, ...(host !== undefined && { host }) },
+      ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
+    }),
+    administratorOf(identity, { keys, clock, random }),
+  ])
+  if (started.status === 'rejected') throw started.reason
+  if (issued.status === 'fulfilled') return { plane: started.value, client: issued.value }
+  await started.value.stop()
+  throw issued.reason
 }
 
 function isWildcard(host: string): boolean {
@@ -153,14 +159,10 @@ const certificateMs = 10 * 365 * 86_400_000
 
 /** A client certificate of the same user as the token, for clients that know no tokens. */
 function administratorOf(
-  identity: Identity,
-  { clock = new SystemClock(), random = new SystemRandom() }: DataPlaneOptions,
-): ReturnType<typeof issueClient> {
-  return issueClient(identity, {
-    user: 'evenkeel-admin',
-    groups: ['system:masters'],
-    validMs: certificateMs,
-    clock,
-    random,
-  })
+  { authority }: Identity,
+  { keys, clock, random }: { keys: string | undefined; clock: Clock; random: Random },
+): Promise<CertificateKeyPair> {
+  const wanted = { user: 'evenkeel-admin', groups: ['system:masters'], validMs: certificateMs, clock, random }
+  if (keys === undefined) return issueClient({ authority }, wanted)
+  return ensureClient(join(keys, 'administrator.pem'), { authority, ...wanted })
 }

@@ -36,6 +36,7 @@ export type { Authenticator, User } from './request-context.ts'
 export type { AuthorizationWebhook } from './authz/webhook-authorizer.ts'
 export type { LimitOptions } from './flowcontrol/limits.ts'
 export {
+  ensureClient,
   ensureIdentity,
   makeIdentity,
   issueClient,

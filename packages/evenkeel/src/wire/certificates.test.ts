@@ -1,10 +1,10 @@
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:tls'
 import { assert, describe, expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock, SystemClock, SystemRandom } from '#base'
-import { issueClientCertificate, issueServerCertificate, makeAuthority } from './certificates.ts'
+import { issueClientCertificate, issueServerCertificate, makeAuthority, makeRsaKeyPair } from './certificates.ts'
 
 const names = [
   'localhost',
@@ -111,31 +111,36 @@ test('issueClientCertificate names a user and groups, any text', () => {
   assert(client.verify(new X509Certificate(authority.certificatePem).publicKey))
 })
 
-test('a TLS handshake succeeds both ways with certificates of one authority', async () => {
-  const real = { clock: new SystemClock(), random: new SystemRandom() }
-  const authority = makeAuthority(real)
-  const server = issueServerCertificate(authority, { ...real, names: ['localhost', '127.0.0.1'] })
-  const client = issueClientCertificate(authority, { ...real, subject: { commonName: 'me' } })
-  const ca = authority.certificatePem
-  const listening = createServer(
-    { cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true },
-    (socket) => {
-      socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody')
-    },
-  )
-  listening.listen(0, '127.0.0.1')
-  await once(listening, 'listening')
-  const socket = connect({
-    host: '127.0.0.1',
-    port: (listening.address() as AddressInfo).port,
-    ca,
-    cert: client.certificatePem,
-    key: client.keyPem,
-  })
-  const [said] = (await once(socket, 'data')) as [Buffer]
-  expect(socket.authorized).toBe(true)
-  expect(said.toString()).toBe('CN=me')
-  socket.destroy()
-  listening.close()
-  await once(listening, 'close')
-})
+test.each(['EC', 'RSA'])(
+  'a TLS handshake succeeds both ways with certificates of one authority: %s client',
+  async (type) => {
+    const real = { clock: new SystemClock(), random: new SystemRandom() }
+    const authority = makeAuthority(real)
+    const server = issueServerCertificate(authority, { ...real, names: ['localhost', '127.0.0.1'] })
+    const keys = type === 'RSA' ? { keys: await makeRsaKeyPair() } : {}
+    const client = issueClientCertificate(authority, { ...real, ...keys, subject: { commonName: 'me' } })
+    expect(createPrivateKey(client.keyPem).asymmetricKeyType).toBe(type.toLowerCase())
+    const ca = authority.certificatePem
+    const listening = createServer(
+      { cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true },
+      (socket) => {
+        socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody')
+      },
+    )
+    listening.listen(0, '127.0.0.1')
+    await once(listening, 'listening')
+    const socket = connect({
+      host: '127.0.0.1',
+      port: (listening.address() as AddressInfo).port,
+      ca,
+      cert: client.certificatePem,
+      key: client.keyPem,
+    })
+    const [said] = (await once(socket, 'data')) as [Buffer]
+    expect(socket.authorized).toBe(true)
+    expect(said.toString()).toBe('CN=me')
+    socket.destroy()
+    listening.close()
+    await once(listening, 'close')
+  },
+)

@@ -1,6 +1,6 @@
 /**
- * A private certificate authority, and the server and client certificates that it issues: X.509 v3, ECDSA P-256 with
- * SHA-256.
+ * A private certificate authority, and the server and client certificates that it issues: X.509 v3, signed with ECDSA
+ * P-256 and SHA-256. Keys are P-256 too, unless a client brings an RSA key.
  *
  * Invariants: an authority signs no other authority; a server certificate is valid for servers only, a client certificate
  * for clients only; every certificate is backdated by an hour, for machines whose clocks are behind; serial numbers are
@@ -11,12 +11,14 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  generateKeyPair,
   generateKeyPairSync,
   sign,
   X509Certificate,
   type KeyObject,
 } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
+import { promisify } from 'node:util'
 import { formatTime } from '#api'
 import type { Clock, Random } from '#base'
 import {
@@ -33,6 +35,11 @@ import {
   unsigned,
   utf8,
 } from './der.ts'
+
+interface KeyPair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
 
 /** A certificate and its private key, both in PEM. */
 export interface CertificateKeyPair {
@@ -99,25 +106,39 @@ export function issueServerCertificate(
   })
 }
 
-/** Issues a client certificate: the common name is the user, the organizations are the groups. */
+/**
+ * Issues a client certificate: the common name is the user, the organizations are the groups.
+ *
+ * @param options.keys the key of the client. @default a new P-256 key
+ */
 export function issueClientCertificate(
   authority: CertificateKeyPair,
-  { subject, ...options }: IssueOptions & { subject: CertificateSubject },
+  { subject, ...options }: IssueOptions & { subject: CertificateSubject; keys?: KeyPair },
 ): CertificateKeyPair {
   return issue(authority, { ...options, subject, purpose: purposes.client, more: [] })
+}
+
+/**
+ * Generates an RSA key pair of 2,048 bits, in the thread pool: it takes a tenth of a second and more.
+ *
+ * For kubeconfig files. Java's clients take a PKCS#8 key for RSA, and read other EC keys only with an extra library.
+ */
+export function makeRsaKeyPair(): Promise<KeyPair> {
+  return promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
 }
 
 interface IssueRequest extends IssueOptions {
   readonly subject: CertificateSubject
   readonly purpose: string
   readonly more: readonly CertificateExtension[]
+  readonly keys?: KeyPair
 }
 
 function issue(
   authority: CertificateKeyPair,
-  { clock, random, validMs = yearMs, subject, purpose, more }: IssueRequest,
+  { clock, random, validMs = yearMs, subject, purpose, more, keys = makeKeyPair() }: IssueRequest,
 ): CertificateKeyPair {
-  const { publicKey, privateKey } = makeKeyPair()
+  const { publicKey, privateKey } = keys
   const extensions = [
     { id: extensionIds.basicConstraints, value: sequence(), isCritical: true },
     { id: extensionIds.keyUsage, value: namedBits(usages.digitalSignature), isCritical: true },
@@ -189,7 +210,7 @@ const ids = {
 const version3 = Uint8Array.of(2)
 
 /** Generates a P-256 key pair. */
-function makeKeyPair(): { publicKey: KeyObject; privateKey: KeyObject } {
+function makeKeyPair(): KeyPair {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }
 
@@ -232,10 +253,13 @@ function encodeExtension({ id, value, isCritical = false }: CertificateExtension
   return sequence(oid(id), ...(isCritical ? [truth()] : []), octetString(value))
 }
 
-/** The identifier of the uncompressed point: the last 65 bytes of the DER encoding of a P-256 key. */
+/** Of the subjectPublicKey: for RSA its own encoding, for P-256 the uncompressed point, the last 65 bytes of the SPKI. */
 function keyIdentifier(publicKey: KeyObject): Uint8Array {
-  const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
-  return createHash('sha256').update(point).digest().subarray(0, 20)
+  const content =
+    publicKey.asymmetricKeyType === 'rsa'
+      ? publicKey.export({ type: 'pkcs1', format: 'der' })
+      : publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
+  return createHash('sha256').update(content).digest().subarray(0, 20)
 }
 
 /** Sixteen bytes whose first bits are 01: positive, and of constant length. */

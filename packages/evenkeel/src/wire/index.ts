@@ -40,6 +40,7 @@ export {
   issueClientCertificate,
   issueServerCertificate,
   makeAuthority,
+  makeRsaKeyPair,
   type CertificateKeyPair,
 } from './certificates.ts'
 export { connectBackend, type BackendConnection } from './backend-client.ts'

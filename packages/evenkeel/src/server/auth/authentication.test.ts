@@ -79,7 +79,7 @@ describe('row 4: nobody is anonymous', () => {
     expect((await listening.ask({ path: '/version' })).status).toBe(200)
     expect((await listening.ask({ path: '/version', ...bearer('wrong') })).status).toBe(401)
     expect(
-      (await listening.ask({ path: '/version', client: issueClient(makeIdentity(), { user: 'jane' }) })).status,
+      (await listening.ask({ path: '/version', client: await issueClient(makeIdentity(), { user: 'jane' }) })).status,
     ).toBe(401)
     const open = await start({
       authentication: { anonymous: true },

@@ -26,7 +26,7 @@ class ShiftedClock extends SystemClock {
 describe('row 2: a client certificate', () => {
   test('says who is calling: the common name, and the organizations as groups', async () => {
     const listening = await start()
-    const client = issueClient(listening.identity, {
+    const client = await issueClient(listening.identity, {
       user: 'jane',
       groups: ['devs', 'a, b', 'größe\nO=system:masters'],
     })
@@ -41,7 +41,7 @@ describe('row 2: a client certificate', () => {
 
   test('holds when its session is resumed', async () => {
     const listening = await start()
-    const client = issueClient(listening.identity, { user: 'jane' })
+    const client = await issueClient(listening.identity, { user: 'jane' })
     const { session } = await listening.who({ client })
     const again = await listening.who({ client, ...(session && { session }) })
     expect([again.isResumed, again.user.username]).toEqual([true, 'jane'])
@@ -53,9 +53,9 @@ describe('row 2: a client certificate', () => {
     const past = new ShiftedClock()
     past.shiftMs = -2 * 86_400_000
     const bad = {
-      stranger: issueClient(makeIdentity(), { user: 'jane' }),
+      stranger: await issueClient(makeIdentity(), { user: 'jane' }),
       server: issueServerCertificate(listening.identity.authority, { ...real, names: ['jane'] }),
-      expired: issueClient(listening.identity, { user: 'jane', validMs: 86_400_000, clock: past }),
+      expired: await issueClient(listening.identity, { user: 'jane', validMs: 86_400_000, clock: past }),
     }
     for (const [name, client] of Object.entries(bad)) {
       expect(await listening.who({ client }), name).toMatchObject({ status: 401, user: {} })
@@ -71,7 +71,7 @@ describe('row 2: a client certificate', () => {
   test('ends while its connection lives on', async () => {
     const clock = new ShiftedClock()
     const listening = await start({ clock })
-    const client = issueClient(listening.identity, { user: 'jane', validMs: 3_600_000 })
+    const client = await issueClient(listening.identity, { user: 'jane', validMs: 3_600_000 })
     expect((await listening.who({ client })).status).toBe(201)
     clock.shiftMs = 3_700_000
     expect((await listening.who({ client })).status).toBe(401)
@@ -81,7 +81,7 @@ describe('row 2: a client certificate', () => {
 
   test('of a further authority is believed when the server was told so', async () => {
     const other = makeIdentity()
-    const client = issueClient(other, { user: 'jane' })
+    const client = await issueClient(other, { user: 'jane' })
     expect((await (await start()).who({ client })).status).toBe(401)
     expect(
       (await (await start({ authentication: { clientCaPems: [other.authority.certificatePem] } })).who({ client })).user
@@ -92,7 +92,7 @@ describe('row 2: a client certificate', () => {
 
   test('row 6: is of no use to a page of another site, though browsers send it by themselves', async () => {
     const listening = await start()
-    const client = issueClient(listening.identity, { user: 'jane', groups: ['system:masters'] })
+    const client = await issueClient(listening.identity, { user: 'jane', groups: ['system:masters'] })
     for (const headers of [
       { origin: 'https://evil.example.com' },
       { 'sec-fetch-site': 'cross-site' },
@@ -130,7 +130,7 @@ describe('a front proxy', () => {
 
   test('says who is calling, each value as it was sent', async () => {
     const listening = await start(options)
-    const client = issueClient(proxies, { user: 'front' })
+    const client = await issueClient(proxies, { user: 'front' })
     expect((await listening.who({ client, headers })).user).toEqual(bob)
     expect((await listening.whoHttp2({ client, headers })).user).toEqual(bob)
     expect((await listening.who({ client })).status).toBe(401)
@@ -139,24 +139,27 @@ describe('a front proxy', () => {
 
   test("is only who has a certificate of the proxies' own authority for one of their names", async () => {
     const listening = await start(options)
-    const ours = issueClient(listening.identity, { user: 'front' })
+    const ours = await issueClient(listening.identity, { user: 'front' })
     expect((await listening.who({ headers })).status).toBe(401)
-    expect((await listening.who({ client: issueClient(proxies, { user: 'stranger' }), headers })).status).toBe(401)
+    expect((await listening.who({ client: await issueClient(proxies, { user: 'stranger' }), headers })).status).toBe(
+      401,
+    )
     expect((await listening.who({ client: ours, headers })).user.username).toBe('front')
     expect(
       (await listening.who({ headers: { ...headers, authorization: `Bearer ${listening.identity.token}` } })).user
         .username,
     ).toBe('evenkeel-admin')
     const plain = await start()
-    expect((await plain.who({ client: issueClient(plain.identity, { user: 'front' }), headers })).user.username).toBe(
-      'front',
-    )
+    expect(
+      (await plain.who({ client: await issueClient(plain.identity, { user: 'front' }), headers })).user.username,
+    ).toBe('front')
   })
 
   test('cannot call by itself: its authority signs no users', async () => {
     const listening = await start(options)
     expect(
-      (await listening.who({ client: issueClient(proxies, { user: 'jane', groups: ['system:masters'] }) })).status,
+      (await listening.who({ client: await issueClient(proxies, { user: 'jane', groups: ['system:masters'] }) }))
+        .status,
     ).toBe(401)
   })
 })

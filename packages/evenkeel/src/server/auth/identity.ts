@@ -6,6 +6,7 @@
  *   server.pem    certificate and key of the server, renewed when the names change or it is about to expire
  *   front-proxy-ca.pem, front-proxy-client.pem   this server as a proxy before aggregated API servers
  *   token         256 random bits, in base64url
+ *   administrator.pem  the client certificate of the kubeconfig, in a data folder
  *   accounts.pem  keys of service accounts, the newest first; to rotate, put a new one in front
  *
  * Invariants: certificate and key are in one file, so a crash cannot leave a pair that does not match; a valid file is
@@ -16,7 +17,13 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { SystemClock, SystemRandom, type Clock, type Random } from '#base'
-import { issueClientCertificate, issueServerCertificate, makeAuthority, type CertificateKeyPair } from '#wire'
+import {
+  issueClientCertificate,
+  issueServerCertificate,
+  makeAuthority,
+  makeRsaKeyPair,
+  type CertificateKeyPair,
+} from '#wire'
 import { validityOf } from './client-certificates.ts'
 import { issueFrontProxyClient, type FrontProxyIdentity } from './front-proxy-identity.ts'
 import { ensureSecretFolder, IdentityError, readSecretFile, writeSecretFile } from './secret-files.ts'
@@ -134,14 +141,14 @@ async function ensureFrontProxy(
 
 interface CredentialCheck {
   readonly isGood: (certificate: X509Certificate) => boolean
-  readonly make: () => CertificateKeyPair
+  readonly make: () => CertificateKeyPair | Promise<CertificateKeyPair>
 }
 
 async function ensureCredential(path: string, { isGood, make }: CredentialCheck): Promise<CertificateKeyPair> {
   const text = await readSecretFile(path)
   const found = text === undefined ? undefined : parseCredential(path, text)
   if (found && isGood(new X509Certificate(found.certificatePem))) return found
-  const made = make()
+  const made = await make()
   await writeSecretFile(path, `${made.certificatePem}${made.keyPem}`)
   return made
 }
@@ -241,16 +248,29 @@ export interface IssueClientOptions {
   readonly random?: Random
 }
 
-/** A client certificate and its key. */
-export function issueClient(
+/** A client certificate and its key: RSA, because Java's clients read no other without an extra library. */
+export async function issueClient(
   { authority }: Pick<Identity, 'authority'>,
   { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions,
-): CertificateKeyPair {
+): Promise<CertificateKeyPair> {
   if (user === '') throw new RangeError('a client certificate needs the name of a user')
   return issueClientCertificate(authority, {
     subject: { commonName: user, organizations: groups },
     clock,
     random,
+    keys: await makeRsaKeyPair(),
     ...(validMs !== undefined && { validMs }),
+  })
+}
+
+/** The client certificate in a file of the identity's folder; a missing or expiring one is issued. */
+export function ensureClient(
+  path: string,
+  { authority, ...options }: Pick<Identity, 'authority'> & IssueClientOptions,
+): Promise<CertificateKeyPair> {
+  const { clock = new SystemClock() } = options
+  return ensureCredential(path, {
+    isGood: (found) => isCurrent(found, clock) && isIssuedBy(found, authority),
+    make: () => issueClient({ authority }, options),
   })
 }
