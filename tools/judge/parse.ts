@@ -26,6 +26,12 @@ export function parseGinkgoReport(text: string): TestResult[] {
 
 const goVerdicts: Readonly<Record<string, Verdict>> = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }
 
+/** The last lines with a place in the code, or else the last lines. */
+function messageOf(lines: readonly string[]): string {
+  const placed = lines.filter((line) => /^\s+\w+\.go:\d+: /.test(line))
+  return (placed.length > 0 ? placed : lines).slice(-5).join('\n')
+}
+
 /** Top-level tests; the lines before a failure are its message. A test that was running when the program died failed. */
 export function parseGoTests(output: string): TestResult[] {
   const results = new Map<string, TestResult>()
@@ -38,7 +44,7 @@ export function parseGoTests(output: string): TestResult[] {
       results.set(started, { name: started, verdict: 'failed', message: 'the program ended during this test' })
       lines = []
     } else if (verdict) {
-      results.set(name, { name, verdict, ...(verdict === 'failed' && { message: lines.slice(-5).join('\n') }) })
+      results.set(name, { name, verdict, ...(verdict === 'failed' && { message: messageOf(lines) }) })
     } else lines.push(line)
   }
   return [...results.values()]

@@ -21,7 +21,7 @@ export interface KnownDifference {
   readonly reason: string
 }
 
-export const suiteNames = ['e2e', 'cmd', 'apiextensions', 'apply'] as const
+export const suiteNames = ['e2e', 'cmd', 'apiextensions', 'apply', 'cel', 'admissionwebhook', 'client'] as const
 export type SuiteName = (typeof suiteNames)[number]
 
 export interface Judgement extends TestResult {
