@@ -1,13 +1,13 @@
 /**
- * kubectl's own scripts, test/cmd of a source tree of Kubernetes: every function `run_..._tests` in a shell of its own, on
- * a fresh server.
+ * kubectl's own scripts, test/cmd of a source tree of Kubernetes: every function that they run, in a shell of its own, on a
+ * fresh server.
  *
  * Functions about rollouts and jobs need the controllers of workloads, which a plane does not have. With
  * `--controller-manager`, a kube-controller-manager runs beside the plane, without the controllers that the plane has too.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { limitedSignal, runProgram, withFolder } from './program.ts'
 import type { TestResult } from './result.ts'
@@ -43,7 +43,6 @@ async function runFunction(
   { tree, server, binary, signal, onLine }: SuiteOptions & { tree: string; server: JudgedServer },
 ): Promise<TestResult> {
   const output = await withFolder(async (home) => {
-    await mkdir(join(home, 'bin'))
     return runProgram('bash', ['-c', script], {
       folder: tree,
       signal: limitedSignal(signal, cmdTestMs),
@@ -51,9 +50,11 @@ async function runFunction(
       env: {
         ...server.env,
         HOME: home,
-        PATH: `${dirname(binary)}:${process.env['PATH'] ?? ''}`,
+        TMPDIR: home,
+        KUBECTL_FOLDER: dirname(binary),
         SECURE_API_PORT: String(server.port),
-        WHAT: name.replace(/^run_/, '').replace(/_tests$/, ''),
+        JUDGED: name,
+        WHAT: 'judged',
         ALLOW_SKEW: 'true',
         SUPPORTED_RESOURCES: '*',
       },
@@ -115,30 +116,37 @@ async function startManager(
 }
 
 const lastLine = 'EVERYTHING PASSED'
-/** What `setup` of the scripts does, without the etcd and the programs that it builds. */
+/**
+ * What `setup` of the scripts does, without the etcd and the programs that it builds. Some functions expect that an earlier
+ * one has left the namespace `default`, and that the certificate of the server is where kube-apiserver writes it.
+ */
 const script = `
 set -o errexit -o nounset -o pipefail
 KUBE_ROOT="$PWD"
 source hack/lib/init.sh
+THIS_PLATFORM_BIN="$KUBECTL_FOLDER"
 source hack/lib/test.sh
 source test/cmd/legacy-script.sh
 kube::util::ensure-temp-dir
 kube::util::ensure-gnu-sed
 export CONTEXT=test SUPPORTED_RESOURCES=("*")
+kubectl config view --raw -o jsonpath='{.clusters[0].cluster.certificate-authority-data}' | base64 -d > "$TMPDIR/apiserver.crt"
 kubectl config set-credentials test-admin --token admin-token
 kubectl config set-cluster local --insecure-skip-tls-verify --server "https://127.0.0.1:\${SECURE_API_PORT}"
 kubectl config set-context test --user test-admin --cluster local
 kubectl config use-context test
-kubectl get node 127.0.0.1 2>/dev/null || kubectl create -f - <<< '{"apiVersion":"v1","kind":"Node","metadata":{"name":"127.0.0.1"},"status":{"capacity":{"memory":"1Gi"}}}'
+kubectl create -f - <<< '{"apiVersion":"v1","kind":"Node","metadata":{"name":"127.0.0.1","annotations":{"save-managers":"true"}},"status":{"capacity":{"memory":"1Gi"}}}'
+create_and_use_new_namespace
+run_judged_tests() { "$JUDGED"; }
 runTests
 echo "${lastLine}"
 `
 
+/** The functions that the scripts run; others are defined and never used. */
 async function functionsOf(tree: string): Promise<string[]> {
-  const folder = join(tree, 'test', 'cmd')
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.sh'))
-  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
-  return texts.flatMap((text) => [...text.matchAll(/^(run_\w+_tests)\(\)/gm)].map(([, name = '']) => name)).sort()
+  const text = await readFile(join(tree, 'test', 'cmd', 'legacy-script.sh'), 'utf8')
+  const names = [...text.matchAll(/^\s*record_command (run_\w+)$/gm)].map(([, name = '']) => name)
+  return [...new Set(names)].sort()
 }
 
 function failureOf(output: string): string {
