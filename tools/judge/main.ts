@@ -8,7 +8,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { knownDifferences } from './known.ts'
-import { countResults, formatTable, judgeResults, suiteNames, type SuiteName } from './result.ts'
+import { suiteNames, type SuiteName } from '../../packages/conformance/src/server/kubernetes-suites.ts'
+import { countResults, formatTable, judgeResults } from './result.ts'
 import { suites } from './suites.ts'
 
 const help = `npm run judge -- SUITE --binary PATH [options]
@@ -73,9 +74,10 @@ function mistakeOf(suite: SuiteName | undefined): string | undefined {
 
 async function judge(suite: SuiteName, binary: string): Promise<number> {
   const interrupted = new AbortController()
-  process.once('SIGINT', () => {
-    interrupted.abort()
-  })
+  for (const name of ['SIGINT', 'SIGTERM'])
+    process.once(name, () => {
+      interrupted.abort()
+    })
   const { tree, focus, skip, 'controller-manager': controllerManager } = values
   const results = await suites[suite]({
     binary,

@@ -13,10 +13,11 @@ import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { connect } from 'evenkeel/client'
 import { Namespace, Node } from 'evenkeel/kinds/core/v1'
+import type { SuiteName } from '../../packages/conformance/src/server/kubernetes-suites.ts'
 import { runCmd } from './cmd.ts'
 import { parseGinkgoReport, parseGoTests } from './parse.ts'
 import { limitedSignal, runProgram, withFolder } from './program.ts'
-import type { SuiteName, TestResult } from './result.ts'
+import type { TestResult } from './result.ts'
 import { startApiServer, startPlaneServer, withServer, type JudgedServer } from './server.ts'
 
 export interface SuiteOptions {
@@ -79,6 +80,8 @@ async function createNode({ kubeconfig }: JudgedServer): Promise<void> {
 interface GoSuite {
   /** Flags that the fixtures of the suite give their kube-apiserver. */
   readonly fixtureFlags?: readonly string[]
+  /** Tests that start their kube-apiserver with RBAC; the others allow everything. */
+  readonly rbac?: RegExp
   /** The suite turns the plugin NamespaceLifecycle off and writes to namespaces that it never creates. */
   readonly namespaces?: readonly string[]
 }
@@ -86,12 +89,13 @@ interface GoSuite {
 const goTestMs = 300_000
 
 /** Every test of a Go test program, each in a process of its own on a fresh server without controllers. */
-function goSuite({ fixtureFlags = [], namespaces = [] }: GoSuite): RunSuite {
+function goSuite({ fixtureFlags = [], rbac, namespaces = [] }: GoSuite): RunSuite {
   return async ({ binary, flags, signal, onLine, ...choice }) => {
     const results: TestResult[] = []
     for (const name of await goTests({ binary, signal, ...choice })) {
       if (signal.aborted) break
-      const all = [...fixtureFlags, ...gatesOf(name), ...flags]
+      const mode = `--authorization-mode=${rbac?.test(name) ? 'RBAC' : 'AlwaysAllow'}`
+      const all = [...fixtureFlags, mode, ...gatesOf(name), ...flags]
       await withServer(startApiServer(all), async ({ kubeconfig, env }) => {
         const client = await connect({ kubeconfig })
         for (const namespace of namespaces) await client.create(Namespace, { metadata: { name: namespace } })
@@ -124,14 +128,19 @@ function gatesOf(test: string): string[] {
   return test.includes('CBOR') ? ['--feature-gates=CBORServingAndStorage=true'] : []
 }
 
-const withoutPodDefaults = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
+const withoutPodDefaults = [
+  '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection',
+]
 
 export const suites: Readonly<Record<SuiteName, RunSuite>> = {
   e2e: runE2e,
   cmd: runCmd,
   apiextensions: goSuite({ namespaces: ['not-the-default', 'test', 'namespace-1', 'namespace-2'] }),
-  apply: goSuite({ fixtureFlags: withoutPodDefaults }),
-  cel: goSuite({ fixtureFlags: withoutPodDefaults }),
+  apply: goSuite({ fixtureFlags: withoutPodDefaults, rbac: /^TestCreateOnApplyFailsWithForbidden$/ }),
+  cel: goSuite({
+    fixtureFlags: withoutPodDefaults,
+    rbac: /^(?:Test_ValidateSecondaryAuthorization|TestCRDsOnStartup)$/,
+  }),
   admissionwebhook: goSuite({ fixtureFlags: withoutPodDefaults }),
   client: goSuite({ fixtureFlags: withoutPodDefaults }),
 }

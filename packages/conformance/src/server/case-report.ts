@@ -1,6 +1,7 @@
 /**
  * The compatibility page: counts for each area, every skipped or failed case, every rule.
  */
+import { kubernetesSuites, suiteNames } from './kubernetes-suites.ts'
 import type { CaseResult } from './runner.ts'
 
 /** The results of one server. */
@@ -45,7 +46,29 @@ More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if
 
 /** Markdown for docs/compatibility.md. */
 export function renderReport(reports: readonly ServerReport[]): string {
-  return [header, ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
+  return [header, renderSuites(), ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
+}
+
+/** Kubernetes' own suites: the counts, and each failure with its reason. */
+function renderSuites(): string {
+  const rows = suiteNames.map((name) => {
+    const { tests, before, ran, passed } = kubernetesSuites[name]
+    return `| ${name} | ${tests} | ${before} | ${ran} | ${passed} |`
+  })
+  const failures = suiteNames.flatMap((name) =>
+    kubernetesSuites[name].failures.map(
+      ({ tests, reason }) => `- ${name}: ${tests.map((test) => `\`${test}\``).join(', ')}: ${reason}.`,
+    ),
+  )
+  return [
+    "## Kubernetes' own suites\n",
+    'The test programs of Kubernetes 1.36.0 on an Evenkeel server. `npm run judge` repeats a run with programs that you build:',
+    '[how](guides/judge.md). "First" is passed of ran at the first run, before its findings were mended.\n',
+    ['| Suite | Tests | First | Ran | Passed |', '|---|---|--:|--:|--:|', ...rows].join('\n'),
+    '\nEvery failure that is left, with its reason:\n',
+    ...failures,
+    '',
+  ].join('\n')
 }
 
 function renderServer({ server, results }: ServerReport): string {
