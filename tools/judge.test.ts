@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { kubernetesSuites, suiteNames } from '../packages/conformance/src/server/kubernetes-suites.ts'
+import { kubernetesSuites, suiteNames } from '@evenkeel/conformance/suites'
 import { knownDifferences } from './judge/known.ts'
 import { parseGinkgoReport, parseGoTests } from './judge/parse.ts'
 import { countResults, formatTable, judgeResults } from './judge/result.ts'

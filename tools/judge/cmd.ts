@@ -135,7 +135,7 @@ kubectl config set-credentials test-admin --token admin-token
 kubectl config set-cluster local --insecure-skip-tls-verify --server "https://127.0.0.1:\${SECURE_API_PORT}"
 kubectl config set-context test --user test-admin --cluster local
 kubectl config use-context test
-kubectl create -f - <<< '{"apiVersion":"v1","kind":"Node","metadata":{"name":"127.0.0.1","annotations":{"save-managers":"true"}},"status":{"capacity":{"memory":"1Gi"}}}'
+kubectl create -f - <<< '{"apiVersion":"v1","kind":"Node","metadata":{"name":"127.0.0.1","annotations":{"save-managers":"true"}},"status":{"capacity":{"memory":"1Gi"},"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusNeverUpdated"}]}}'
 create_and_use_new_namespace
 run_judged_tests() { "$JUDGED"; }
 runTests
@@ -149,9 +149,12 @@ async function functionsOf(tree: string): Promise<string[]> {
   return [...new Set(names)].sort()
 }
 
+/** The lines of the failed assertion, or those before the script gave up. */
 function failureOf(output: string): string {
   // What comes before is the start of the scripts, which tries its own failures.
   const lines = output.slice(output.lastIndexOf('Running command: ')).split('\n')
-  const at = lines.findIndex((line) => /^(FAIL!|!!!|error:|.*FAILED TESTS)/i.test(line))
-  return lines.slice(at < 0 ? -6 : at, at < 0 ? undefined : at + 5).join('\n')
+  const failed = lines.findIndex((line) => line.includes('FAIL!'))
+  const ended = lines.findIndex((line) => /^(?:!!!|\+\+\+ (?:exit code|error))/.test(line))
+  if (failed >= 0) return lines.slice(failed, failed + 5).join('\n')
+  return (ended >= 0 ? lines.slice(0, ended) : lines).slice(-5).join('\n')
 }

@@ -1,7 +1,7 @@
 /**
  * Tests of Kubernetes that fail here, each with its reason: the list that the compatibility page shows.
  */
-import { kubernetesSuites, suiteNames } from '../../packages/conformance/src/server/kubernetes-suites.ts'
+import { kubernetesSuites, suiteNames } from '@evenkeel/conformance/suites'
 import type { KnownDifference } from './result.ts'
 
 export const knownDifferences: readonly KnownDifference[] = suiteNames.flatMap((suite) =>

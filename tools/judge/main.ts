@@ -7,8 +7,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { suiteNames, type SuiteName } from '@evenkeel/conformance/suites'
 import { knownDifferences } from './known.ts'
-import { suiteNames, type SuiteName } from '../../packages/conformance/src/server/kubernetes-suites.ts'
 import { countResults, formatTable, judgeResults } from './result.ts'
 import { suites } from './suites.ts'
 
@@ -27,12 +27,7 @@ const help = `npm run judge -- SUITE --binary PATH [options]
   --quiet       without the output of the program
   --help
 
-How to get the programs, with Go and a source tree of Kubernetes:
-  go test -c -o e2e.test ./test/e2e
-  go build -o kubectl ./cmd/kubectl
-  go test -c -o apply.test ./test/integration/apiserver/apply
-The programs of apiextensions and apply start a kube-apiserver of their own. Change the fixture first, so that it
-connects to the server of KUBECONFIG.
+How to build the programs, and what to change first in those that start a kube-apiserver: docs/guides/judge.md
 `
 
 const { values, positionals } = parseArgs({

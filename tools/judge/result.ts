@@ -3,7 +3,7 @@
  *
  * A failed test with a known difference is expected. One without is a finding, and the judge exits with 1.
  */
-import type { SuiteName } from '../../packages/conformance/src/server/kubernetes-suites.ts'
+import type { SuiteName } from '@evenkeel/conformance/suites'
 
 export type Verdict = 'passed' | 'failed' | 'skipped'
 

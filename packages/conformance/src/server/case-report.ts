@@ -41,7 +41,12 @@ the body, after it has authorized the name in the path.
 Different words: the descriptions in OpenAPI v2 and v3, which \`kubectl explain\` prints, are our own. They are at the same places as
 those of kube-apiserver, with the same lists of allowed values. \`shardSelector\` (alpha) is not listed, because it is not supported.
 
-More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server.
+More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server. An
+object may have up to the 3 MiB of a request; kube-apiserver refuses more than about 1.5 MiB, because its etcd does.
+
+Otherwise on purpose: the mode always-allow allows authenticated users only, not anonymous ones. A time that was never set is absent;
+kube-apiserver writes some of them as null (\`lastTransitionTime\` of a condition of a Namespace). Extensions in the protobuf form of
+OpenAPI v2 are JSON, which is YAML too.
 `
 
 /** Markdown for docs/compatibility.md. */

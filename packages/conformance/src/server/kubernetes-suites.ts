@@ -9,7 +9,7 @@
 export const suiteNames = ['e2e', 'cmd', 'apiextensions', 'apply', 'cel', 'admissionwebhook', 'client'] as const
 export type SuiteName = (typeof suiteNames)[number]
 
-export interface KubernetesSuite {
+interface KubernetesSuite {
   /** The path of the tests in Kubernetes. */
   readonly tests: string
   readonly ran: number
@@ -19,7 +19,7 @@ export interface KubernetesSuite {
   readonly failures: readonly ExpectedFailure[]
 }
 
-export interface ExpectedFailure {
+interface ExpectedFailure {
   /** Names of tests; for e2e parts of names. */
   readonly tests: readonly string[]
   readonly reason: string
@@ -52,11 +52,10 @@ export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
   },
   cmd: {
     tests: 'test/cmd, functions of the scripts of kubectl',
-    ran: 0,
-    passed: 0,
+    ran: 92,
+    passed: 90,
     before: '84 of 92',
     failures: [
-      { tests: ['run_convert_tests'], reason: 'it needs the plugin kubectl-convert' },
       { tests: ['run_multi_resources_tests'], reason: 'it reads files from the internet' },
       {
         tests: ['run_authorization_tests'],
