@@ -16,13 +16,13 @@ const help = `npm run judge -- SUITE --binary PATH [options]
 
   SUITE         e2e | cmd | apiextensions | apply | cel | admissionwebhook | client
   --binary PATH the test program: e2e.test for e2e, kubectl for cmd, a Go test program for the others
-  --tree FOLDER a source tree of Kubernetes with test/cmd and hack, for cmd
+  --tree FOLDER a source tree of Kubernetes: test/cmd and hack for cmd, the data of tests for the others
   --controller-manager PATH
                 kube-controller-manager beside the plane, for the functions of cmd about workloads
   --focus TEXT  only tests that match this regular expression
   --skip TEXT   not those that match this one
-  --flag TEXT   a flag for the servers: of evenkeel serve for e2e and cmd, of kube-apiserver for the others; can be
-                repeated
+  --flag TEXT   a flag for the servers: of evenkeel serve for e2e and cmd, of kube-apiserver for apiextensions; can be
+                repeated. The other suites have flags of their own
   --json        the results as JSON
   --quiet       without the output of the program
   --help

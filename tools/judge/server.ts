@@ -15,6 +15,9 @@ import { fileURLToPath } from 'node:url'
 
 const packages = fileURLToPath(new URL('../../packages/', import.meta.url))
 
+/** The program for envtest that takes the flags of kube-apiserver. */
+export const apiServerProgram = join(packages, 'evenkeel/envtest/kube-apiserver')
+
 export interface JudgedServer {
   readonly kubeconfig: string
   readonly port: number
@@ -54,7 +57,7 @@ export async function startApiServer(flags: readonly string[]): Promise<JudgedSe
   const child = spawn(
     process.execPath,
     [
-      join(packages, 'evenkeel/envtest/kube-apiserver'),
+      apiServerProgram,
       `--cert-dir=${folder}`,
       '--secure-port=0',
       `--token-auth-file=${join(folder, 'tokens.csv')}`,

@@ -5,26 +5,27 @@
  *                   node. All tests share one server
  *   apiextensions   a Go test program whose fixture connects to the server of KUBECONFIG; a fresh server per test
  *   apply, cel, admissionwebhook, client
- *                   the same
+ *                   Go test programs whose fixtures start the program of KUBE_APISERVER, with the flags of the test
  *   cmd             kubectl, and the scripts test/cmd of a source tree of Kubernetes; a fresh server per function
  */
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { connect } from 'evenkeel/client'
 import { Namespace, Node } from 'evenkeel/kinds/core/v1'
-import type { SuiteName } from '@evenkeel/conformance/suites'
+import { kubernetesSuites, type SuiteName } from '@evenkeel/conformance/suites'
 import { runCmd } from './cmd.ts'
 import { parseGinkgoReport, parseGoTests } from './parse.ts'
-import { limitedSignal, runProgram, withFolder } from './program.ts'
+import { limitedSignal, runProgram, withFolder, type ProgramOptions } from './program.ts'
 import type { TestResult } from './result.ts'
-import { startApiServer, startPlaneServer, withServer, type JudgedServer } from './server.ts'
+import { apiServerProgram, startApiServer, startPlaneServer, withServer, type JudgedServer } from './server.ts'
 
 export interface SuiteOptions {
   readonly binary: string
-  /** Flags for every server, beside those of the suite. */
+  /** Flags for the servers that the judge starts, beside those of the suite. */
   readonly flags: readonly string[]
-  /** The source tree of Kubernetes, for `cmd`. */
+  /** The source tree of Kubernetes: the scripts of `cmd`, and the data of Go tests. */
   readonly tree: string | undefined
   /** The program kube-controller-manager, for `cmd`. */
   readonly controllerManager: string | undefined
@@ -77,44 +78,41 @@ async function createNode({ kubeconfig }: JudgedServer): Promise<void> {
   await client.patchStatus(node, { conditions: [{ type: 'Ready', status: 'True', ...condition }] })
 }
 
-interface GoSuite {
-  /** Flags that the fixtures of the suite give their kube-apiserver. */
-  readonly fixtureFlags?: readonly string[]
-  /** Tests that start their kube-apiserver with RBAC; the others allow everything. */
-  readonly rbac?: RegExp
-  /** The suite turns the plugin NamespaceLifecycle off and writes to namespaces that it never creates. */
-  readonly namespaces?: readonly string[]
-}
-
 const goTestMs = 300_000
 
-/** Every test of a Go test program, each in a process of its own on a fresh server without controllers. */
-function goSuite({ fixtureFlags = [], rbac, namespaces = [] }: GoSuite): RunSuite {
-  return async ({ binary, flags, signal, onLine, ...choice }) => {
-    const results: TestResult[] = []
-    for (const name of await goTests({ binary, signal, ...choice })) {
-      if (signal.aborted) break
-      const mode = `--authorization-mode=${rbac?.test(name) ? 'RBAC' : 'AlwaysAllow'}`
-      const all = [...fixtureFlags, mode, ...gatesOf(name), ...flags]
-      await withServer(startApiServer(all), async ({ kubeconfig, env }) => {
-        const client = await connect({ kubeconfig })
-        for (const namespace of namespaces) await client.create(Namespace, { metadata: { name: namespace } })
-        const args = ['-test.v', `-test.timeout=${goTestMs}ms`, `-test.run=^${name}$`]
-        const options = { env, signal: limitedSignal(signal, goTestMs * 2), folder: dirname(binary), onLine }
-        results.push(...parseGoTests(await runProgram(binary, args, options)))
-      })
-    }
-    return results
+/** Every test of a Go test program, each in a process of its own; its fixtures start the API server of `KUBE_APISERVER`. */
+async function runGoSuite(options: SuiteOptions, name: SuiteName): Promise<TestResult[]> {
+  const env = { KUBE_APISERVER: apiServerProgram, KUBECONFIG: devNull }
+  const results: TestResult[] = []
+  for (const test of await goTests(options)) {
+    if (options.signal.aborted) break
+    results.push(...(await runGoTest(test, { ...options, env, folder: folderOf(options, name) })))
   }
+  return results
+}
+
+/**
+ * The fixtures of this suite connect to the server of KUBECONFIG; each test gets a fresh one. They turn the plugin
+ * NamespaceLifecycle off and write to namespaces that they never create.
+ */
+async function runApiExtensions(options: SuiteOptions): Promise<TestResult[]> {
+  const { flags, signal, binary } = options
+  const results: TestResult[] = []
+  for (const test of await goTests(options)) {
+    if (signal.aborted) break
+    const gates = test.includes('CBOR') ? ['--feature-gates=CBORServingAndStorage=true'] : []
+    await withServer(startApiServer([...gates, ...flags]), async ({ kubeconfig, env }) => {
+      const client = await connect({ kubeconfig })
+      for (const namespace of ['not-the-default', 'test', 'namespace-1', 'namespace-2'])
+        await client.create(Namespace, { metadata: { name: namespace } })
+      results.push(...(await runGoTest(test, { ...options, env, folder: dirname(binary) })))
+    })
+  }
+  return results
 }
 
 /** The names of the chosen tests. The program lists them without a server, but its fixture may look for one. */
-async function goTests({
-  binary,
-  focus = '.',
-  skip,
-  signal,
-}: Pick<SuiteOptions, 'binary' | 'focus' | 'skip' | 'signal'>): Promise<string[]> {
+async function goTests({ binary, focus = '.', skip, signal }: SuiteOptions): Promise<string[]> {
   const options = { env: { KUBECONFIG: devNull }, signal, folder: dirname(binary) }
   const output = await runProgram(binary, [`-test.list=${focus}`], options)
   return output
@@ -123,24 +121,26 @@ async function goTests({
     .filter((name) => skip === undefined || !new RegExp(skip).test(name))
 }
 
-/** Tests of CBOR turn its feature gate on. */
-function gatesOf(test: string): string[] {
-  return test.includes('CBOR') ? ['--feature-gates=CBORServingAndStorage=true'] : []
+async function runGoTest(
+  name: string,
+  { binary, signal, ...run }: SuiteOptions & Pick<ProgramOptions, 'env' | 'folder'>,
+): Promise<TestResult[]> {
+  const args = ['-test.v', `-test.timeout=${goTestMs}ms`, `-test.run=^${name}$`]
+  return parseGoTests(await runProgram(binary, args, { ...run, signal: limitedSignal(signal, goTestMs * 2) }))
 }
 
-const withoutPodDefaults = [
-  '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection',
-]
+/** The folder of the package in the source tree, where tests have their data; without a tree, that of the program. */
+function folderOf({ tree, binary }: SuiteOptions, name: SuiteName): string {
+  const folder = tree === undefined ? '' : join(tree, kubernetesSuites[name].tests)
+  return existsSync(folder) ? folder : dirname(binary)
+}
 
 export const suites: Readonly<Record<SuiteName, RunSuite>> = {
   e2e: runE2e,
   cmd: runCmd,
-  apiextensions: goSuite({ namespaces: ['not-the-default', 'test', 'namespace-1', 'namespace-2'] }),
-  apply: goSuite({ fixtureFlags: withoutPodDefaults, rbac: /^TestCreateOnApplyFailsWithForbidden$/ }),
-  cel: goSuite({
-    fixtureFlags: withoutPodDefaults,
-    rbac: /^(?:Test_ValidateSecondaryAuthorization|TestCRDsOnStartup)$/,
-  }),
-  admissionwebhook: goSuite({ fixtureFlags: withoutPodDefaults }),
-  client: goSuite({ fixtureFlags: withoutPodDefaults }),
+  apiextensions: runApiExtensions,
+  apply: (options) => runGoSuite(options, 'apply'),
+  cel: (options) => runGoSuite(options, 'cel'),
+  admissionwebhook: (options) => runGoSuite(options, 'admissionwebhook'),
+  client: (options) => runGoSuite(options, 'client'),
 }

@@ -28,6 +28,9 @@ interface ExpectedFailure {
 const nodes = 'it needs nodes that run containers'
 const etcd = 'it reads or writes the etcd of its kube-apiserver'
 const gates = 'it starts a kube-apiserver of an older version, or with a feature gate turned off'
+const beta = 'it uses versions of the API that kube-apiserver does not serve by default, and this server never'
+const audit = 'it reads an audit log that follows a policy file; the levels of this log cannot be chosen'
+const manifests = 'the alpha feature of admission configuration in files does not exist'
 const size = 'an object of more than 1.5 MiB is accepted: there is no etcd with that limit'
 
 export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
@@ -125,23 +128,66 @@ export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
   },
   cel: {
     tests: 'test/integration/apiserver/cel',
-    ran: 0,
-    passed: 0,
+    ran: 35,
+    passed: 27,
     before: '25 of 35',
-    failures: [],
+    failures: [
+      {
+        tests: [
+          'TestPolicyAdmissionV1beta1',
+          'TestMutatingAdmissionPolicy',
+          'Test_MutatingAdmissionPolicy_CustomResources',
+        ],
+        reason: beta,
+      },
+      {
+        tests: ['TestMutatingAdmissionPolicy_Slow'],
+        reason: 'it uses beta versions of the API, and expects a time that was never set as null; here it is absent',
+      },
+      { tests: ['TestStaticPolicyBlocksAPICreation', 'TestStaticPolicyComprehensive'], reason: manifests },
+      { tests: ['Test_ValidateAnnotationsAndWarnings'], reason: audit },
+      {
+        tests: ['TestAuthorizationDecisionCaching'],
+        reason: 'it starts a kube-apiserver with an authorization webhook',
+      },
+    ],
   },
   admissionwebhook: {
     tests: 'test/integration/apiserver/admissionwebhook',
-    ran: 0,
-    passed: 0,
+    ran: 19,
+    passed: 7,
     before: '5 of 19',
-    failures: [],
+    failures: [
+      {
+        tests: [
+          'TestWebhookAdmissionWithWatchCache',
+          'TestWebhookAdmissionWithoutWatchCache',
+          'TestWebhookAdmissionWithCBOR',
+        ],
+        reason: etcd,
+      },
+      {
+        tests: ['TestWebhookClientAuthWithAggregatorRouting', 'TestWebhookClientAuthWithoutAggregatorRouting'],
+        reason: 'it gives kube-apiserver credentials for webhooks in an admission configuration file',
+      },
+      { tests: ['TestWebhookLoadBalance'], reason: 'its webhook is behind a Service: there is no cluster network' },
+      {
+        tests: ['TestWebhookReinvocationPolicyWithWatchCache', 'TestWebhookReinvocationPolicyWithoutWatchCache'],
+        reason: audit,
+      },
+      { tests: ['TestStaticWebhookBlocksAPICreation', 'TestStaticWebhookComprehensive'], reason: manifests },
+      {
+        tests: ['TestWebhookTimeoutWithWatchCache', 'TestWebhookTimeoutWithoutWatchCache'],
+        reason:
+          'the 504 after the timeout of a request is a complete Status; that of kube-apiserver has no kind, so Go clients replace its message',
+      },
+    ],
   },
   client: {
     tests: 'test/integration/client',
-    ran: 0,
-    passed: 0,
+    ran: 27,
+    passed: 24,
     before: '17 of 27',
-    failures: [],
+    failures: [{ tests: ['TestClient'], reason: 'it compares the version of the server with that of its own program' }],
   },
 }
