@@ -29,7 +29,8 @@ const nodes = 'it needs nodes that run containers'
 const etcd = 'it reads or writes the etcd of its kube-apiserver'
 const gates = 'it starts a kube-apiserver of an older version, or with a feature gate turned off'
 const beta = 'it uses versions of the API that kube-apiserver does not serve by default, and this server never'
-const audit = 'it reads an audit log that follows a policy file; the levels of this log cannot be chosen'
+const audit =
+  'it reads the audit log at once, but the log is written after the response; patches of webhooks are not in it'
 const manifests = 'the alpha feature of admission configuration in files does not exist'
 const size = 'an object of more than 1.5 MiB is accepted: there is no etcd with that limit'
 
