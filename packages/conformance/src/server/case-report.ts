@@ -45,8 +45,7 @@ More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if
 object may have up to the 3 MiB of a request; kube-apiserver refuses more than about 1.5 MiB, because its etcd does.
 
 Otherwise on purpose: the mode always-allow allows authenticated users only, not anonymous ones. A time that was never set is absent;
-kube-apiserver writes some of them as null (\`lastTransitionTime\` of a condition of a Namespace). Extensions in the protobuf form of
-OpenAPI v2 are JSON, which is YAML too.
+kube-apiserver writes some of them as null (\`lastTransitionTime\` of a condition of a Namespace).
 `
 
 /** Markdown for docs/compatibility.md. */
