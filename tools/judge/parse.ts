@@ -26,10 +26,12 @@ export function parseGinkgoReport(text: string): TestResult[] {
 
 const goVerdicts: Readonly<Record<string, Verdict>> = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }
 
-/** The last lines with a place in the code, or else the last lines. */
+/** The last lines with a place in a test, or in any code, or else the last lines. */
 function messageOf(lines: readonly string[]): string {
-  const placed = lines.filter((line) => /^\s+\w+\.go:\d+: /.test(line))
-  return (placed.length > 0 ? placed : lines).slice(-5).join('\n')
+  const placed = [/^\s+\w+_test\.go:\d+: /, /^\s+\w+\.go:\d+: /].map((place) =>
+    lines.filter((line) => place.test(line)),
+  )
+  return (placed.find((some) => some.length > 0) ?? lines).slice(-5).join('\n')
 }
 
 /** Top-level tests; the lines before a failure are its message. A test that was running when the program died failed. */

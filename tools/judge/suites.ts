@@ -44,7 +44,9 @@ const e2eSkip =
   'Garbage collector|AdmissionWebhook|Aggregator|conversion webhook|should be able to convert|ResourceQuota.*(pod|service)|\\[Slow\\]|\\[Disruptive\\]|\\[Serial\\]|Pods|Deployment|StatefulSet|DaemonSet|ReplicaSet|ReplicationController|Job|Services|Ingress'
 
 function runE2e({ binary, flags, focus = e2eFocus, skip = e2eSkip, ...run }: SuiteOptions): Promise<TestResult[]> {
-  return withServer(startPlaneServer(flags), async (server) => {
+  // No controller takes the taint of a new node away.
+  const withoutTaint = ['--disable-admission-plugins', 'TaintNodesByCondition']
+  return withServer(startPlaneServer([...withoutTaint, ...flags]), async (server) => {
     await createNode(server)
     return withFolder(async (folder) => {
       const report = join(folder, 'report.json')

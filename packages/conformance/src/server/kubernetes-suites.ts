@@ -127,7 +127,7 @@ export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
   cel: {
     tests: 'test/integration/apiserver/cel',
     ran: 35,
-    passed: 27,
+    passed: 26,
     before: '25 of 35',
     failures: [
       {
@@ -144,6 +144,7 @@ export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
       },
       { tests: ['TestStaticPolicyBlocksAPICreation', 'TestStaticPolicyComprehensive'], reason: manifests },
       { tests: ['Test_ValidateAnnotationsAndWarnings'], reason: audit },
+      { tests: ['TestCRDsOnStartup'], reason: restart },
       {
         tests: ['TestAuthorizationDecisionCaching'],
         reason: 'it starts a kube-apiserver with an authorization webhook',
@@ -153,7 +154,7 @@ export const kubernetesSuites: Readonly<Record<SuiteName, KubernetesSuite>> = {
   admissionwebhook: {
     tests: 'test/integration/apiserver/admissionwebhook',
     ran: 19,
-    passed: 7,
+    passed: 6,
     before: '5 of 19',
     failures: [
       {
