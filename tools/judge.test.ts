@@ -106,12 +106,14 @@ describe('known differences', () => {
       expect(`${suite} ${name.test('TestSomethingElse')}`).toBe(`${suite} false`)
   })
 
-  test('the failures of the last run fit into those that did not pass', () => {
+  test('the failures of the last run are those that did not pass', () => {
     for (const suite of suiteNames) {
       const { ran, passed, failures } = kubernetesSuites[suite]
-      expect(passed).toBeGreaterThan(0)
-      expect([suite, ran - passed > 0]).toEqual([suite, failures.length > 0])
       expect(page).toContain(`| ${ran} | ${passed} |`)
+      // Names of e2e are parts of names, and some are of tests that need another focus.
+      const names = failures.flatMap(({ tests }) => tests)
+      if (suite === 'e2e') expect(names.length).toBeGreaterThanOrEqual(ran - passed)
+      else expect([suite, names.length]).toEqual([suite, ran - passed])
     }
   })
 })
