@@ -66,10 +66,7 @@ describe('serve', () => {
     [['--limit', 'writsMax=5'], 'error[usage]: limits must be of readsMax, '],
     [['--limit', 'writesMax=0'], 'error[usage]: writesMax must be a whole number above 0, got 0'],
     [['--resolve-service', 'hooks'], 'error[usage]: --resolve-service must be NAMESPACE/NAME=HOST:PORT'],
-    [
-      ['--feature-gates', 'Other=true'],
-      'error[usage]: --feature-gates names an unknown feature gate: "Other=true"',
-    ],
+    [['--feature-gates', 'Other=true'], 'error[usage]: --feature-gates names an unknown feature gate: "Other=true"'],
     [
       ['--proxy-client-cert-file', 'a.crt'],
       'error[usage]: --proxy-client-cert-file and --proxy-client-key-file belong together',
