@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { kubernetesSuites, suiteNames } from '@evenkeel/conformance/suites'
 import { knownDifferences } from './judge/known.ts'
 import { parseGinkgoReport, parseGoTests } from './judge/parse.ts'
-import { countResults, formatTable, judgeResults, suiteNames } from './judge/result.ts'
+import { countResults, formatTable, judgeResults } from './judge/result.ts'
 
 describe('parseGinkgoReport', () => {
   test('names specs by their containers, and leaves out what the focus left out', () => {
@@ -85,9 +87,33 @@ describe('judgeResults', () => {
   })
 })
 
-test('every known difference names a suite and a reason', () => {
-  for (const { suite, reason } of knownDifferences) {
-    expect(suiteNames).toContain(suite)
-    expect(reason.length).toBeGreaterThan(20)
-  }
+describe('known differences', () => {
+  const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
+
+  test('each has a reason that the compatibility page shows', () => {
+    expect(knownDifferences.length).toBeGreaterThan(10)
+    for (const { reason } of knownDifferences) {
+      expect(reason.length).toBeGreaterThan(20)
+      expect(page).toContain(reason)
+    }
+  })
+
+  test('each matches whole names only', () => {
+    expect(
+      knownDifferences.some(({ suite, test: name }) => suite === 'apply' && name.test('TestCreateVeryLargeObject')),
+    ).toBe(true)
+    for (const { suite, test: name } of knownDifferences)
+      expect(`${suite} ${name.test('TestSomethingElse')}`).toBe(`${suite} false`)
+  })
+
+  test('the failures of the last run are those that did not pass', () => {
+    for (const suite of suiteNames) {
+      const { ran, passed, failures } = kubernetesSuites[suite]
+      expect(page).toContain(`| ${ran} | ${passed} |`)
+      // Names of e2e are parts of names, and some are of tests that need another focus.
+      const names = failures.flatMap(({ tests }) => tests)
+      if (suite === 'e2e') expect(names.length).toBeGreaterThanOrEqual(ran - passed)
+      else expect([suite, names.length]).toEqual([suite, ran - passed])
+    }
+  })
 })

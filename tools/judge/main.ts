@@ -7,29 +7,27 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { suiteNames, type SuiteName } from '@evenkeel/conformance/suites'
 import { knownDifferences } from './known.ts'
-import { countResults, formatTable, judgeResults, suiteNames, type SuiteName } from './result.ts'
-import { startJudgedServer } from './server.ts'
+import { countResults, formatTable, judgeResults } from './result.ts'
 import { suites } from './suites.ts'
 
 const help = `npm run judge -- SUITE --binary PATH [options]
 
-  SUITE         e2e | cmd | apiextensions | apply
+  SUITE         e2e | cmd | apiextensions | apply | cel | admissionwebhook | client
   --binary PATH the test program: e2e.test for e2e, kubectl for cmd, a Go test program for the others
-  --tree FOLDER a source tree of Kubernetes with test/cmd and hack, for cmd
+  --tree FOLDER a source tree of Kubernetes: test/cmd and hack for cmd, the data of tests for the others
+  --controller-manager PATH
+                kube-controller-manager beside the plane, for the functions of cmd about workloads
   --focus TEXT  only tests that match this regular expression
   --skip TEXT   not those that match this one
-  --flag TEXT   a flag for evenkeel serve; can be repeated
+  --flag TEXT   a flag for the servers: of evenkeel serve for e2e and cmd, of kube-apiserver for apiextensions; can be
+                repeated. The other suites have flags of their own
   --json        the results as JSON
   --quiet       without the output of the program
   --help
 
-How to get the programs, with Go and a source tree of Kubernetes:
-  go test -c -o e2e.test ./test/e2e
-  go build -o kubectl ./cmd/kubectl
-  go test -c -o apply.test ./test/integration/apiserver/apply
-The programs of apiextensions and apply start a kube-apiserver of their own. Change the fixture first, so that it
-connects to the server of KUBECONFIG.
+How to build the programs, and what to change first in those that start a kube-apiserver: docs/guides/judge.md
 `
 
 const { values, positionals } = parseArgs({
@@ -37,6 +35,7 @@ const { values, positionals } = parseArgs({
   options: {
     binary: { type: 'string' },
     tree: { type: 'string' },
+    'controller-manager': { type: 'string' },
     focus: { type: 'string' },
     skip: { type: 'string' },
     flag: { type: 'string', multiple: true, default: [] },
@@ -63,37 +62,40 @@ function mistakeOf(suite: SuiteName | undefined): string | undefined {
   if (!existsSync(values.binary)) return `there is no file ${values.binary}`
   if (suite === 'cmd' && !existsSync(`${values.tree ?? ''}/test/cmd`))
     return 'cmd needs --tree FOLDER: a source tree of Kubernetes with test/cmd'
+  const manager = values['controller-manager']
+  if (manager !== undefined && !existsSync(manager)) return `there is no file ${manager}`
   return undefined
 }
 
 async function judge(suite: SuiteName, binary: string): Promise<number> {
   const interrupted = new AbortController()
-  process.once('SIGINT', () => {
-    interrupted.abort()
-  })
-  const server = await startJudgedServer({ flags: values.flag })
-  try {
-    const { tree, focus, skip } = values
-    const results = await suites[suite]({
-      binary,
-      server,
-      tree: tree === undefined ? undefined : resolve(tree),
-      focus,
-      skip,
-      signal: interrupted.signal,
-      ...(!values.quiet && {
-        onLine: (line: string) => {
-          process.stderr.write(`${line}\n`)
-        },
-      }),
+  for (const name of ['SIGINT', 'SIGTERM'])
+    process.once(name, () => {
+      interrupted.abort()
     })
-    const judged = judgeResults(suite, results, knownDifferences)
-    const counts = countResults(judged)
-    process.stdout.write(
-      values.json ? `${JSON.stringify({ suite, ...counts, results: judged })}\n` : formatTable(suite, judged),
-    )
-    return counts.findings > 0 || counts.ran === 0 ? 1 : 0
-  } finally {
-    await server.stop()
-  }
+  const { tree, focus, skip, 'controller-manager': controllerManager } = values
+  const results = await suites[suite]({
+    binary,
+    flags: values.flag,
+    tree: resolved(tree),
+    controllerManager: resolved(controllerManager),
+    focus,
+    skip,
+    signal: interrupted.signal,
+    ...(!values.quiet && {
+      onLine: (line: string) => {
+        process.stderr.write(`${line}\n`)
+      },
+    }),
+  })
+  const judged = judgeResults(suite, results, knownDifferences)
+  const counts = countResults(judged)
+  process.stdout.write(
+    values.json ? `${JSON.stringify({ suite, ...counts, results: judged })}\n` : formatTable(suite, judged),
+  )
+  return counts.findings > 0 || counts.ran === 0 ? 1 : 0
+}
+
+function resolved(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path)
 }

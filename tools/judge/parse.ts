@@ -26,6 +26,14 @@ export function parseGinkgoReport(text: string): TestResult[] {
 
 const goVerdicts: Readonly<Record<string, Verdict>> = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }
 
+/** The last lines with a place in a test, or in any code, or else the last lines. */
+function messageOf(lines: readonly string[]): string {
+  const placed = [/^\s+\w+_test\.go:\d+: /, /^\s+\w+\.go:\d+: /].map((place) =>
+    lines.filter((line) => place.test(line)),
+  )
+  return (placed.find((some) => some.length > 0) ?? lines).slice(-5).join('\n')
+}
+
 /** Top-level tests; the lines before a failure are its message. A test that was running when the program died failed. */
 export function parseGoTests(output: string): TestResult[] {
   const results = new Map<string, TestResult>()
@@ -38,7 +46,7 @@ export function parseGoTests(output: string): TestResult[] {
       results.set(started, { name: started, verdict: 'failed', message: 'the program ended during this test' })
       lines = []
     } else if (verdict) {
-      results.set(name, { name, verdict, ...(verdict === 'failed' && { message: lines.slice(-5).join('\n') }) })
+      results.set(name, { name, verdict, ...(verdict === 'failed' && { message: messageOf(lines) }) })
     } else lines.push(line)
   }
   return [...results.values()]

@@ -3,6 +3,7 @@
  *
  * A failed test with a known difference is expected. One without is a finding, and the judge exits with 1.
  */
+import type { SuiteName } from '@evenkeel/conformance/suites'
 
 export type Verdict = 'passed' | 'failed' | 'skipped'
 
@@ -17,12 +18,8 @@ export interface TestResult {
 export interface KnownDifference {
   readonly suite: SuiteName
   readonly test: RegExp
-  /** A sentence; `docs/compatibility.md` has the rule. */
   readonly reason: string
 }
-
-export const suiteNames = ['e2e', 'cmd', 'apiextensions', 'apply'] as const
-export type SuiteName = (typeof suiteNames)[number]
 
 export interface Judgement extends TestResult {
   /** The reason of a known difference. */

@@ -13,7 +13,9 @@ const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
 const typeFields = { apiVersion: text, kind: text } as const
 const streamFields = { stdin: flag, stdout: flag, stderr: flag, tty: flag, container: text } as const
 
-/** The options of connections to Pods and Nodes: admission sees them, and OpenAPI has none of them. */
+const proxyOptions: SchemaNode = { type: 'object', properties: { ...typeFields, path: text } }
+
+/** The options of connections to Pods, Nodes and Services: admission sees them, and OpenAPI has none of them. */
 const connectOptions: Readonly<Record<string, SchemaNode>> = {
   'core.v1.PodAttachOptions': { type: 'object', properties: { ...typeFields, ...streamFields } },
   'core.v1.PodExecOptions': {
@@ -24,7 +26,9 @@ const connectOptions: Readonly<Record<string, SchemaNode>> = {
     type: 'object',
     properties: { ...typeFields, ports: { type: 'array', items: { type: 'integer', format: 'int32' } } },
   },
-  'core.v1.PodProxyOptions': { type: 'object', properties: { ...typeFields, path: text } },
+  'core.v1.NodeProxyOptions': proxyOptions,
+  'core.v1.PodProxyOptions': proxyOptions,
+  'core.v1.ServiceProxyOptions': proxyOptions,
 }
 
 /** Finds a definition by its short name. */

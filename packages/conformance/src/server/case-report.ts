@@ -2,6 +2,7 @@
  * The compatibility page: counts for each area, every skipped or failed case, every rule.
  */
 import { foreignClients } from './foreign-clients.ts'
+import { kubernetesSuites, suiteNames } from './kubernetes-suites.ts'
 import type { CaseResult } from './runner.ts'
 
 /** The results of one server. */
@@ -41,12 +42,44 @@ the body, after it has authorized the name in the path.
 Different words: the descriptions in OpenAPI v2 and v3, which \`kubectl explain\` prints, are our own. They are at the same places as
 those of kube-apiserver, with the same lists of allowed values. \`shardSelector\` (alpha) is not listed, because it is not supported.
 
-More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server.
+More lenient on purpose: a watch over a WebSocket needs no \`Origin\` header; if there is one, it must be that of the server. An
+object may have up to the 3 MiB of a request; kube-apiserver refuses more than about 1.5 MiB, because its etcd does.
+
+Otherwise on purpose: the mode always-allow allows authenticated users only, not anonymous ones. A time that was never set is absent;
+kube-apiserver writes some of them as null (\`lastTransitionTime\` of a condition of a Namespace).
 `
 
 /** Markdown for docs/compatibility.md. */
 export function renderReport(reports: readonly ServerReport[]): string {
-  return [header, foreignClients, ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
+  return [
+    header,
+    renderSuites(),
+    foreignClients,
+    ...reports.map(renderServer),
+    renderRules(reports[0]?.results ?? []),
+  ].join('\n')
+}
+
+/** Kubernetes' own suites: the counts, and each failure with its reason. */
+function renderSuites(): string {
+  const rows = suiteNames.map((name) => {
+    const { tests, before, ran, passed } = kubernetesSuites[name]
+    return `| ${name} | ${tests} | ${before} | ${ran} | ${passed} |`
+  })
+  const failures = suiteNames.flatMap((name) =>
+    kubernetesSuites[name].failures.map(
+      ({ tests, reason }) => `- ${name}: ${tests.map((test) => `\`${test}\``).join(', ')}: ${reason}.`,
+    ),
+  )
+  return [
+    "## Kubernetes' own suites\n",
+    'The test programs of Kubernetes 1.36.0 on an Evenkeel server. `npm run judge` repeats a run with programs that you build:',
+    '[how](guides/judge.md). "First" is passed of ran at the first run, before its findings were mended.\n',
+    ['| Suite | Tests | First | Ran | Passed |', '|---|---|--:|--:|--:|', ...rows].join('\n'),
+    '\nEvery failure that is left, with its reason:\n',
+    ...failures,
+    '',
+  ].join('\n')
 }
 
 function renderServer({ server, results }: ServerReport): string {

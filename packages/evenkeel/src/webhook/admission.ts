@@ -164,7 +164,7 @@ interface AdmissionRequest<T extends KubeObject = KubeObject> {
   readonly object?: T
   /** The old state; absent for a create. */
   readonly oldObject?: T
-  readonly options?: JsonObject
+  readonly options?: JsonObject | null
 }
 
 export type ReviewVersion = 'v1' | 'v1beta1'

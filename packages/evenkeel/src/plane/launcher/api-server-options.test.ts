@@ -106,6 +106,17 @@ describe('serverOptionsOf', () => {
     expect(options.limits).not.toHaveProperty('writesMax')
   })
 
+  test('reads the policy of the audit log from a file', async () => {
+    const good = await file('good.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Request\n')
+    const bad = await file('bad.yaml', 'kind: Policy\n')
+    expect(await optionsOf('--audit-log-path=a.log', `--audit-policy-file=${good}`)).toMatchObject({
+      audit: { file: { path: 'a.log' }, policy: { rules: [{ level: 'Request' }] } },
+    })
+    await expect(optionsOf('--audit-log-path=a.log', `--audit-policy-file=${bad}`)).rejects.toThrow(
+      'is not an audit policy with rules',
+    )
+  })
+
   test.each([
     ['--secure-port=many', '--secure-port must be a whole number up to 65535, got "many"'],
     ['--secure-port=65536', '--secure-port must be'],

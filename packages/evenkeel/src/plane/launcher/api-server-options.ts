@@ -8,17 +8,19 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Logger, Random } from '#base'
-import { parseDuration } from '#api'
+import { isJsonObject, parseDuration } from '#api'
 import { isAdmissionPluginName, makeIdentity } from '#server'
 import type {
   AdmissionOptions,
   AdmissionPluginName,
+  AuditPolicy,
   AuthenticationOptions,
   Identity,
   ServerListenOptions,
   ServerOptions,
   ServiceAccountOptions,
 } from '#server'
+import { readYaml } from '#wire'
 import type { Flags } from './flags.ts'
 
 type LimitOptions = NonNullable<ServerOptions['limits']>
@@ -41,7 +43,7 @@ export async function serverOptionsOf(
 ): Promise<ServerOptions & { listen: ServerListenOptions }> {
   const [identity, authentication] = await Promise.all([identityOf(flags, environment), authenticationOf(flags)])
   const proxyClient = await proxyClientOf(flags)
-  const auditPath = flags.value('audit-log-path')
+  const audit = await auditOf(flags)
   return {
     ...environment,
     listen: { host: hostOf(flags), port: countOf(flags, 'secure-port', { max: 65_535 }) ?? 6443, identity },
@@ -52,10 +54,23 @@ export async function serverOptionsOf(
     ...(proxyClient && { proxyClient }),
     featureGates: { CBORServingAndStorage: flags.values('feature-gates').includes('CBORServingAndStorage=true') },
     serviceClusterIpRanges: serviceRangesOf(flags),
-    ...(auditPath !== undefined && {
-      audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
-    }),
+    ...(audit && { audit }),
   }
+}
+
+async function auditOf(flags: Flags): Promise<ServerOptions['audit']> {
+  const [path, policyFile] = [flags.value('audit-log-path'), flags.value('audit-policy-file')]
+  if (path === undefined) return undefined
+  const sink =
+    path === '-' ? { write: (line: string): unknown => process.stdout.write(`${line}\n`) } : { file: { path } }
+  return policyFile === undefined ? sink : { ...sink, policy: await readAuditPolicy(policyFile) }
+}
+
+async function readAuditPolicy(file: string): Promise<AuditPolicy> {
+  const { value } = await readYaml(await readFile(file))
+  const { kind, rules } = isJsonObject(value) ? value : {}
+  if (kind !== 'Policy' || !Array.isArray(rules)) throw new RangeError(`${file} is not an audit policy with rules`)
+  return value as unknown as AuditPolicy
 }
 
 function hostOf(flags: Flags): string {

@@ -97,6 +97,7 @@ function checked(name: string, value: string | undefined, entry: FlagEntry | und
 export const apiServerFlags = {
   'anonymous-auth': { takes: 'switch', help: 'allow requests without credentials as system:anonymous (default true)' },
   'api-audiences': { takes: 'values', help: 'audiences of service account tokens (default the issuers)' },
+  'audit-policy-file': { takes: 'value', help: 'the policy of the audit log, in YAML' },
   'audit-log-path': { takes: 'value', help: 'file of the audit log, - for standard output' },
   'authorization-mode': {
     takes: 'values',

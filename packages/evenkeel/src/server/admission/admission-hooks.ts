@@ -115,7 +115,7 @@ export interface AdmissionHookRequest<T extends KubeObject = KubeObject> {
   readonly object?: T
   /** The current object; absent for a create. */
   readonly oldObject?: T
-  readonly options?: JsonObject
+  readonly options?: JsonObject | null
 }
 
 /** The user of the request. */

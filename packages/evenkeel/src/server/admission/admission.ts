@@ -20,8 +20,8 @@ export interface AdmissionAttributes {
   /** Absent for writes of the server itself: then only quotas and lifecycles may refuse. */
   readonly user: User | undefined
   readonly dryRun: boolean
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as the client sent them. */
-  readonly options: JsonObject
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as the client sent them; null for CONNECT. */
+  readonly options: JsonObject | null
   /** The object as it is now; absent for CREATE. */
   readonly old?: UnstructuredObject
   /** Adds a `Warning` header. */

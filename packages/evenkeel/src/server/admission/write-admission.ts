@@ -40,8 +40,8 @@ interface WriteAdmissionOptions {
   readonly context: WriteRequest
   readonly target: ResourceRef
   readonly dryRun: boolean
-  /** DeleteOptions; those of other operations are read from the query. */
-  readonly options?: JsonObject
+  /** DeleteOptions; null for a connection; those of other operations are read from the query. */
+  readonly options?: JsonObject | null
 }
 
 /** The admission stage: the chain of plugins, as handlers use it. */
@@ -69,7 +69,12 @@ export class Admission {
       target,
       user: context.user,
       dryRun,
-      options: options ?? (context.query ? optionsObject(context.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
+      options:
+        options === undefined
+          ? context.query
+            ? optionsObject(context.query, kind)
+            : { kind, apiVersion: 'meta.k8s.io/v1' }
+          : options,
       warn: (text) => {
         context.warnings.add(text)
       },

@@ -11,7 +11,6 @@ import {
   badRequest,
   checkLabelValue,
   checkQualifiedName,
-  deepEqual,
   fieldError,
   FieldPath,
   invalid,
@@ -56,7 +55,9 @@ export async function accessStatus(
     authorizer,
   }: AccessReviewContext,
 ): Promise<JsonObject> {
+  dropEmptyMetadata(review)
   if (kind === 'LocalSubjectAccessReview') completeReviewNamespace(review, namespace)
+  else delete review.metadata['namespace']
   const errors = validateAccessReview(review, kind)
   if (errors.length > 0) throw invalid({ group, kind: '', name: '' }, errors)
   const spec = objectIn(review, 'spec')
@@ -72,6 +73,11 @@ export async function accessStatus(
     ...(why !== '' && { reason: why }),
     ...(evaluationError !== '' && { evaluationError }),
   }
+}
+
+/** An empty text is the same as none. */
+function dropEmptyMetadata({ metadata }: ObjectDraft): void {
+  for (const [name, value] of Object.entries(metadata)) if (value === '') Reflect.deleteProperty(metadata, name)
 }
 
 function completeReviewNamespace({ metadata }: ObjectDraft, namespace: string): void {
@@ -257,9 +263,8 @@ function validateAccessReview(review: ObjectDraft, kind: string): FieldError[] {
 
 function validateMetadata({ metadata }: ObjectDraft, kind: string): FieldError[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
-  const { managedFields: _, creationTimestamp: __, ...rest } = metadata
-  if (isLocal) delete rest['namespace']
-  if (deepEqual(rest, {})) return []
+  const ignored = ['managedFields', 'creationTimestamp', ...(isLocal ? ['namespace'] : [])]
+  if (Object.keys(metadata).every((name) => ignored.includes(name))) return []
   return [
     fieldError.invalid(
       FieldPath.of('metadata'),

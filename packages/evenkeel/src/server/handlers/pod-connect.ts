@@ -1,5 +1,6 @@
 /**
- * Connections to Pods: exec, attach, portforward, proxy and log. A node serves them, and there is none here.
+ * Connections to Pods (exec, attach, portforward, proxy and log), Nodes and Services (proxy). A node serves them, and there
+ * is none here.
  *
  * Everything before the node is as on a cluster: rights, admission of the options, the Pod, its container and its node.
  * So policies that forbid exec can be tested, and clients get the errors that they know. Only then the connection is
@@ -45,8 +46,8 @@ export class PodConnections {
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource, subresource, namespace, name } = target
     const part = subresource?.name ?? ''
-    if (resource.kind !== 'Pod') throw unavailable(target)
     if (part !== 'log') await this.#admit(context, target)
+    if (resource.kind !== 'Pod') throw unavailable(target)
     const pod = await this.#services.objects.find('pods', namespace, name)
     if (!pod) throw notFound({ kind: 'pods', name })
     if (part === 'proxy') throw unavailable(target)
@@ -66,7 +67,7 @@ export class PodConnections {
     const options = { apiVersion, kind, ...optionsOf(query) }
     await this.#services.admission.admitDocument(
       options,
-      { context, target, dryRun: false, options: {} },
+      { context, target, dryRun: false, options: null },
       { operation: 'CONNECT' },
     )
     if (context.verb === 'get' && streams.has(target.subresource?.name ?? ''))

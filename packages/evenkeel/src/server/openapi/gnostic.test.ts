@@ -70,9 +70,11 @@ test('encodeDocumentV2 writes every kind of field of a schema', () => {
 
 test('encodeDocumentV2 writes free values as text', () => {
   expect(text(dig(schema({ default: {} }), 5, 2))).toBe('{}\n')
-  expect(text(dig(schema({ enum: ['a', 'b'] }), 20, 2))).toBe('"a"\n')
+  expect(text(dig(schema({ enum: ['a', 'b'] }), 20, 2))).toBe('a\n')
   const extension = dig(schema({ 'x-kubernetes-list-type': 'map' }), 31)
-  expect([text(dig(extension, 1)), text(dig(extension, 2, 2))]).toEqual(['x-kubernetes-list-type', '"map"\n'])
+  expect([text(dig(extension, 1)), text(dig(extension, 2, 2))]).toEqual(['x-kubernetes-list-type', 'map\n'])
+  const list = schema({ 'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.a' }, { fieldPath: 'spec.b' }] })
+  expect(text(dig(list, 31, 2, 2))).toBe('- fieldPath: spec.a\n- fieldPath: spec.b\n')
 })
 
 test('encodeDocumentV2 leaves out zero values and keys without a field', () => {

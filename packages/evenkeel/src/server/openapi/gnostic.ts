@@ -1,10 +1,11 @@
 /**
  * An OpenAPI v2 document as gnostic protobuf, driven by tables of messages.
  *
- * Values without a message type (defaults, extensions) are encoded as YAML text, for which JSON text is valid. Keys
+ * Values without a message type (defaults, extensions) are encoded as YAML text, in the block style of upstream. Keys
  * without a field are dropped: the tables cover every key that the server writes.
  */
-import { getOwn, type JsonArray, type JsonObject, type JsonValue, stringifyJson } from '#api'
+import { getOwn, type JsonArray, type JsonObject, type JsonValue } from '#api'
+import { writeYaml } from '#wire'
 
 export function encodeDocumentV2(document: JsonObject): Uint8Array {
   const writer = new ByteWriter()
@@ -137,7 +138,7 @@ function writeNamed(writer: ByteWriter, tag: number, { key, write }: { key: stri
 }
 
 function writeAny(writer: ByteWriter, tag: number, value: JsonValue): void {
-  writer.message(tag, () => writer.string(2, `${stringifyJson(value)}\n`))
+  writer.message(tag, () => writer.string(2, writeYaml(value)))
 }
 
 /**

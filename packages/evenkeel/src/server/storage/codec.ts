@@ -153,15 +153,16 @@ export function toStored(
 }
 
 /**
- * Completes an object that replaces a stored one with the defaults of the current CRD: parts restored from the old
- * object may lack new defaults.
+ * Completes an object of the stored version that replaces one of an older CRD: parts restored from the old object may
+ * lack new defaults. Restored parts never get the defaults of another version; {@link toStored} adds those of the stored
+ * one.
  */
 export function completeWithDefaults(
   object: UnstructuredObject,
   stored: StoredObject,
   resource: Resource,
 ): UnstructuredObject {
-  if (resource.reading === undefined || isFresh(stored, resource)) return object
+  if (resource.reading === undefined || !isStorageVersion(resource) || isFresh(stored, resource)) return object
   return resource.reading.read(object, resource.version)
 }
 

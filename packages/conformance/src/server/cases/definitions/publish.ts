@@ -325,7 +325,7 @@ const openApi: readonly ServerCase[] = [
   },
   {
     id: 'server/definition-published/openapi-selectable-fields',
-    rule: 'OpenAPI v3 and v2 list the selectable fields, at the kind and at its list.',
+    rule: 'OpenAPI v3 and v2 list the selectable fields, at the kind and at its list; in the protobuf of v2 as YAML.',
     async run(place) {
       const widgets = await defineCustom(place, {
         schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } },
@@ -343,6 +343,9 @@ const openApi: readonly ServerCase[] = [
         for (const name of ours) expectMatch(schemas[name], keyword)
         assert.equal(ours.length, 2)
       }
+      const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+      const { text } = await place.client.request('GET', '/openapi/v2', { accept })
+      assert.ok(text.includes('- fieldPath: spec.color\n'))
     },
   },
   {

@@ -16,6 +16,17 @@ const text = { type: 'string' }
 const v1 = { name: 'v1', served: true, storage: true, ...schemaOf({ a: text, old: text }) }
 const v2 = { name: 'v2', served: true, storage: false, ...schemaOf({ a: text, fresh: { ...text, default: 'new' } }) }
 
+/** A version with a status, and a field `c` in the spec. */
+const withStatus = (c: Fields): Fields => ({
+  subresources: { status: {} },
+  schema: {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { a: text, c: { ...text, ...c } } }, status: anything },
+    },
+  },
+})
+
 function twoVersions(place: Place, more: { v1?: Fields; v2?: Fields } = {}): Promise<Custom> {
   return defineCustom(place, {
     versions: [
@@ -58,26 +69,32 @@ const conversion: readonly ServerCase[] = [
     id: 'server/definition-versions/status-of-other',
     rule: 'A write of the status in another version changes only the status: defaults of that version do not reach the spec.',
     async run(place) {
-      const subresources = { status: {} }
-      const schema = (fields: Fields): Fields => ({
-        subresources,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: { type: 'object', properties: { a: text, c: { ...text, ...fields } } },
-              status: anything,
-            },
-          },
-        },
-      })
-      const widgets = await twoVersions(place, { v1: schema({}), v2: schema({ default: 'C' }) })
+      const widgets = await twoVersions(place, { v1: withStatus({}), v2: withStatus({ default: 'C' }) })
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
       const put = ok(await widgets.put('one/status', { spec: {}, status: { n: 1 } }, { version: 'v2' }), 200)
       assert.deepEqual([put.spec, put.status, put.metadata.generation], [{ a: 'x' }, { n: 1 }, 1])
       ok(await widgets.patch('one/status', { status: { m: 2 } }, { version: 'v2' }), 200)
       const { spec, status, metadata } = ok(await widgets.get('one'))
       assert.deepEqual([spec, status, metadata.generation], [{ a: 'x' }, { m: 2, n: 1 }, 1])
+    },
+  },
+  {
+    id: 'server/definition-versions/status-after-change',
+    rule: 'After a change of the definition, too, a write of the status in another version does not bring defaults of that version into the spec.',
+    async run(place) {
+      const widgets = await twoVersions(place, { v1: withStatus({}), v2: withStatus({}) })
+      ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
+      await widgets.change((spec) => {
+        Object.assign(spec, {
+          versions: [
+            { ...v1, ...withStatus({}) },
+            { ...v2, ...withStatus({ default: 'C' }) },
+          ],
+        })
+      })
+      const put = ok(await widgets.put('one/status', { spec: {}, status: { n: 1 } }, { version: 'v2' }), 200)
+      assert.deepEqual([put.spec, put.status], [{ a: 'x' }, { n: 1 }])
+      assert.deepEqual(ok(await widgets.get('one')).spec, { a: 'x' })
     },
   },
   {

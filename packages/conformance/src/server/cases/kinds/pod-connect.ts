@@ -100,4 +100,42 @@ export const podConnectCases: readonly ServerCase[] = [
       )
     },
   },
+  {
+    id: 'server/pods/connect-request',
+    rule: 'A policy sees a connection without options of the request; the proxy of a pod, node or service is one too.',
+    async run(place) {
+      const rule = {
+        apiGroups: [''],
+        apiVersions: ['v1'],
+        operations: ['CONNECT'],
+        resources: ['pods/exec', 'pods/proxy', 'nodes/proxy', 'services/proxy'],
+      }
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints: { resourceRules: [rule] },
+            validations: [
+              {
+                expression: `!(request.name.startsWith("${place.namespace}"))`,
+                messageExpression:
+                  'object.kind + " " + (has(request.options) ? (request.options == null ? "null" : "set") : "none")',
+              },
+            ],
+          },
+        },
+      })
+      const name = `${place.namespace}-one`
+      const refuses = async (path: string, message: RegExp): Promise<void> => {
+        for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+          expectStatus(await place.client.request(method, path), { code: 422, reason: 'Invalid', message })
+      }
+      await refuses(place.path('pods', `${name}/proxy`), /PodProxyOptions null$/)
+      await refuses(place.path('services', `${name}/proxy`), /ServiceProxyOptions null$/)
+      await refuses(place.path('nodes', `${name}/proxy`), /NodeProxyOptions null$/)
+      expectStatus(await connect(place, `${name}/exec`, { command: 'ls' }), {
+        code: 422,
+        message: /PodExecOptions null$/,
+      })
+    },
+  },
 ]

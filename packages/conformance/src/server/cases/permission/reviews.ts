@@ -100,6 +100,17 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/permission/reviews-metadata',
+    rule: 'Empty texts in the metadata of a review are no metadata, and a review without a namespace ignores one.',
+    async run(place) {
+      const spec = { resourceAttributes: getPods }
+      for (const metadata of [{ name: '' }, { name: '', namespace: '' }, { namespace: 'other' }]) {
+        const answer = ok(await self(place, { metadata, spec }), 201)
+        expectMatch(answer, { metadata: { name: undefined, namespace: undefined }, status: { allowed: true } })
+      }
+    },
+  },
+  {
     id: 'server/permission/reviews-local',
     rule: 'A local review is about its own namespace.',
     async run(place) {
