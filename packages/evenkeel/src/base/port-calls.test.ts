@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ownBytes, PortCalls, type PortFunctions } from './port-calls.ts'
+import { copyBytes, PortCalls, Transfer, type PortFunctions } from './port-calls.ts'
 
 const open: (() => void)[] = []
 afterEach(() => {
@@ -57,12 +57,26 @@ describe('PortCalls', () => {
   })
 })
 
-test('ownBytes copies a view of larger memory, and nothing else', () => {
+test('bytes of a Transfer move to the other side, in both directions', async () => {
+  const calls = pair({
+    sum: (bytes: Uint8Array) => bytes.reduce((sum, byte) => sum + byte, 0),
+    make: () => {
+      const bytes = new Uint8Array([7, 8])
+      return new Transfer({ bytes }, [bytes])
+    },
+  })
+  const bytes = new Uint8Array([1, 2, 3])
+  const sum = calls.call('sum', new Transfer(bytes, [bytes, bytes]))
+  expect(bytes.byteLength).toBe(0)
+  expect(await sum).toBe(6)
+  expect(await calls.call('make')).toEqual({ bytes: new Uint8Array([7, 8]) })
+})
+
+test('copyBytes has memory of its own', () => {
   const whole = new Uint8Array([1, 2, 3, 4])
-  expect(ownBytes(whole)).toBe(whole)
-  const part = ownBytes(whole.subarray(1, 3))
+  const part = copyBytes(whole.subarray(1, 3))
   expect([...part]).toEqual([2, 3])
   expect(part.buffer.byteLength).toBe(2)
   // Small buffers of Node are views of a shared pool.
-  expect(ownBytes(Buffer.from('ab')).buffer.byteLength).toBe(2)
+  expect(copyBytes(Buffer.from('ab')).buffer.byteLength).toBe(2)
 })

@@ -4,8 +4,8 @@
  *   this side   call('get', 'a') ──▶ { id: 1, name: 'get', args: ['a'] } ──▶ the other side runs its function `get`
  *               resolves         ◀── { id: 1, value }                    ◀──
  *
- * Values are copied as by `structuredClone`. That copies the whole memory under a `Uint8Array`, however small the view:
- * {@link ownBytes} first makes bytes of their own.
+ * Values are copied as by `structuredClone`, which copies bytes twice, and the whole memory under a `Uint8Array`, however
+ * small the view. So bytes go in a {@link Transfer}: their memory moves to the other side.
  *
  * Invariants: every call settles; those that wait are rejected by {@link PortCalls.close}. Messages arrive in their order,
  * so a call runs after all earlier notices.
@@ -42,9 +42,20 @@ interface PortCallsOptions {
   readonly revive?: (error: PortError) => Error
 }
 
+/** A value whose bytes move to the other side: this side can use them no more. */
+export class Transfer {
+  readonly value: unknown
+  readonly memory: readonly ArrayBuffer[]
+
+  constructor(value: unknown, bytes: readonly Uint8Array[]) {
+    this.value = value
+    this.memory = [...new Set(bytes.map(({ buffer }) => buffer as ArrayBuffer))]
+  }
+}
+
 /** A port or a worker. */
 export interface CallPort {
-  postMessage(message: unknown): void
+  postMessage(message: unknown, memory?: readonly ArrayBuffer[]): void
   on(event: 'message', listener: (message: PortMessage) => void): unknown
   off(event: 'message', listener: (message: PortMessage) => void): unknown
 }
@@ -71,7 +82,7 @@ export class PortCalls {
     const answer = deferred<unknown>()
     this.#waiting.set(id, answer)
     try {
-      this.#port.postMessage({ id, name, args } satisfies PortMessage)
+      this.#post({ id, name, args: args.map(valueOf) }, args)
     } catch (error) {
       this.#waiting.delete(id)
       return Promise.reject(error as Error)
@@ -81,7 +92,7 @@ export class PortCalls {
 
   /** Calls a function of the other side and does not wait for it. */
   notify(name: string, ...args: readonly unknown[]): void {
-    if (!this.#closed) this.#port.postMessage({ id: noticeId, name, args } satisfies PortMessage)
+    if (!this.#closed) this.#post({ id: noticeId, name, args: args.map(valueOf) }, args)
   }
 
   /** Rejects all calls that wait, and all later ones. */
@@ -105,20 +116,34 @@ export class PortCalls {
 
   async #run({ id, name, args }: Extract<PortMessage, { readonly name: string }>): Promise<void> {
     let answer: PortMessage
+    let value: unknown
     try {
       const run = this.#functions[name] as ((...args: readonly unknown[]) => unknown) | undefined
       if (!run) throw new TypeError(`there is no function ${name}`)
-      answer = { id, value: await run(...args) }
+      value = await run(...args)
+      answer = { id, value: valueOf(value) }
     } catch (error) {
       answer = { id, error: portError(error) }
     }
-    if (id !== noticeId && !this.#closed) this.#port.postMessage(answer)
+    if (id !== noticeId && !this.#closed) this.#post(answer, [value])
+  }
+
+  #post(message: PortMessage, values: readonly unknown[]): void {
+    this.#port.postMessage(
+      message,
+      values.flatMap((value) => (value instanceof Transfer ? value.memory : [])),
+    )
   }
 }
 
-/** Bytes that share their memory with no others, so that a message copies no more than them. */
-export function ownBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
+function valueOf(given: unknown): unknown {
+  return given instanceof Transfer ? given.value : given
+}
+
+/** Bytes with memory of their own, for a {@link Transfer}. */
+export function copyBytes(bytes: Uint8Array): Uint8Array {
+  // That of a Buffer is a view.
+  return Uint8Array.prototype.slice.call(bytes)
 }
 
 function portError(error: unknown): PortError {

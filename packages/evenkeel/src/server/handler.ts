@@ -186,6 +186,9 @@ interface DispatcherServices {
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
+/** What one read of a socket may hold: of several reads, a body has memory of its own. */
+const readBytesMax = 65_536
+
 /** Other clients write too, so a response does not wait until the store is quiet. */
 const syncRoundsMax = 5
 
@@ -228,16 +231,18 @@ export class ResourceDispatcher {
   /** A write that is handled in another thread if its body or the stored object is large. */
   async #handleMovable(largeWrites: LargeWrites, context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     if (context.verb === 'create' && !largeWrites.mayBeLarge(context)) return this.#handleHere(context, target)
+    const isStreamed = !(context.request.body instanceof Uint8Array)
     const body = await readBody(context.request)
     const here = withBody(context, body)
-    if (!largeWrites.isLarge(context, body.byteLength)) {
+    if (!largeWrites.isLarge(context, body)) {
       try {
         return await this.#handleHere({ ...here, objectBytesMax: largeWrites.bytesMax }, target)
       } catch (error) {
         if (!(error instanceof LargeObject)) throw error
       }
     }
-    return (await largeWrites.handle(context, body)) ?? this.#handleHere(here, target)
+    const isOwn = isStreamed && body.byteLength > readBytesMax
+    return (await largeWrites.handle(context, body, { isOwn })) ?? this.#handleHere(here, target)
   }
 
   #handleHere(context: RequestContext, target: ResourceRef): Promise<WireResponse> {

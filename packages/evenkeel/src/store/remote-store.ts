@@ -10,7 +10,15 @@
  *
  * Invariant: an aborted operation rejects at once. Its commit may still take place, as with any remote store.
  */
-import { abortable, ownBytes, type AbortOptions, type PortCalls, type PortError, type PortFunctions } from '#base'
+import {
+  abortable,
+  copyBytes,
+  Transfer,
+  type AbortOptions,
+  type PortCalls,
+  type PortError,
+  type PortFunctions,
+} from '#base'
 import {
   StoreError,
   type CommitOptions,
@@ -40,28 +48,33 @@ export function storeFunctions(store: Store, calls: () => Pick<PortCalls, 'call'
   const watches = new Map<number, Watch>()
   const pump = async (id: number, watch: Watch): Promise<void> => {
     for await (const { revision, changes } of watch) {
+      const copies = new Copies()
       const copied = changes.map((change) => ({
         ...change,
-        ...(change.entry && { entry: ownEntry(change.entry) }),
-        ...(change.previous && { previous: ownEntry(change.previous) }),
+        ...(change.entry && { entry: copies.of(change.entry) }),
+        ...(change.previous && { previous: copies.of(change.previous) }),
       }))
-      await calls().call('store.batch', id, { revision, changes: copied } satisfies WatchBatch)
+      await calls().call('store.batch', id, copies.transfer({ revision, changes: copied } satisfies WatchBatch))
     }
   }
   return {
     'store.head': () => store.head(),
     'store.compacted': () => store.compacted(),
-    'store.commit': (write: Write, options: CommitOptions) => store.commit(write, options).then(ownResult),
+    'store.commit': (write: Write, options: CommitOptions) => store.commit(write, options).then(copyResult),
     'store.commitAll': (writes: readonly Write[], options: CommitOptions) =>
-      store.commitAll(writes, options).then(ownResult),
-    'store.get': (key: string, options: ReadOptions) =>
-      store.get(key, options).then((result) => (result.ok ? { ...result, entry: ownEntry(result.entry) } : result)),
-    'store.range': (prefix: string, options: RangeOptions) =>
-      store
-        .range(prefix, options)
-        .then((result) =>
-          result.ok ? { ...result, entries: result.entries.map((entry) => ownEntry(entry)) } : result,
-        ),
+      store.commitAll(writes, options).then(copyResult),
+    'store.get': async (key: string, options: ReadOptions) => {
+      const result = await store.get(key, options)
+      const copies = new Copies()
+      return copies.transfer(result.ok ? { ...result, entry: copies.of(result.entry) } : result)
+    },
+    'store.range': async (prefix: string, options: RangeOptions) => {
+      const result = await store.range(prefix, options)
+      const copies = new Copies()
+      return copies.transfer(
+        result.ok ? { ...result, entries: result.entries.map((entry) => copies.of(entry)) } : result,
+      )
+    },
     'store.compact': (revision: number) => store.compact(revision),
     'store.grant': (ttlMs: number) => store.grant(ttlMs),
     'store.renew': (lease: string) => store.renew(lease),
@@ -83,12 +96,25 @@ export function storeFunctions(store: Store, calls: () => Pick<PortCalls, 'call'
   }
 }
 
-function ownResult(result: CommitResult): CommitResult {
-  return result.ok || result.current === undefined ? result : { ...result, current: ownEntry(result.current) }
+function copyResult(result: CommitResult): Transfer {
+  const copies = new Copies()
+  return copies.transfer(result.ok ? result : { ...result, current: copies.of(result.current) })
 }
 
-function ownEntry<T extends Entry | undefined>(entry: T): T {
-  return entry && { ...entry, value: ownBytes(entry.value) }
+/** Copies of entries for one message: all readers of the store share their values. */
+class Copies {
+  readonly #values: Uint8Array[] = []
+
+  of<T extends Entry | undefined>(entry: T): T {
+    if (!entry) return entry
+    const value = copyBytes(entry.value)
+    this.#values.push(value)
+    return { ...entry, value }
+  }
+
+  transfer(value: unknown): Transfer {
+    return new Transfer(value, this.#values)
+  }
 }
 
 /** An error of a store in another thread. */
@@ -128,11 +154,13 @@ export class RemoteStore implements Store {
   }
 
   commit(write: Write, options: CommitOptions = {}): Promise<CommitResult> {
-    return this.#call(options, 'store.commit', ownWrite(write), withoutSignal(options))
+    const copied = copyWrite(write)
+    return this.#call(options, 'store.commit', new Transfer(copied, valuesOf([copied])), withoutSignal(options))
   }
 
   commitAll(writes: readonly Write[], options: CommitOptions = {}): Promise<CommitResult> {
-    return this.#call(options, 'store.commitAll', writes.map(ownWrite), withoutSignal(options))
+    const copied = writes.map(copyWrite)
+    return this.#call(options, 'store.commitAll', new Transfer(copied, valuesOf(copied)), withoutSignal(options))
   }
 
   get(key: string, options: ReadOptions = {}): Promise<GetResult> {
@@ -212,8 +240,13 @@ export class RemoteStore implements Store {
   }
 }
 
-function ownWrite(write: Write): Write {
-  return write.value === undefined ? write : { ...write, value: ownBytes(write.value) }
+/** The writer may go on to use its value. */
+function copyWrite(write: Write): Write {
+  return write.value === undefined ? write : { ...write, value: copyBytes(write.value) }
+}
+
+function valuesOf(writes: readonly Write[]): Uint8Array[] {
+  return writes.flatMap(({ value }) => (value === undefined ? [] : [value]))
 }
 
 function withoutSignal<T extends AbortOptions>({ signal: _, ...options }: T): Omit<T, 'signal'> {

@@ -231,23 +231,31 @@ interface JsonPathFilter {
 
 // Evaluation of a path.
 
-/** All matches in order; `undefined` when a step does not fit the data or the budget is used up. */
-export function findByJsonPath(path: JsonPath, data: unknown): readonly unknown[] | undefined {
-  return follow(path, [data], { left: visitsMax })
+/**
+ * All matches in order; `undefined` when a step does not fit the data or the budget is used up.
+ *
+ * @param budget is shared by the columns of an object
+ */
+export function findByJsonPath(
+  path: JsonPath,
+  data: unknown,
+  budget: JsonPathBudget = { left: visitsMax },
+): readonly unknown[] | undefined {
+  return follow(path, [data], budget)
 }
 
 type Found = readonly unknown[] | undefined
 
 /** How many more values may be visited. */
-interface Budget {
+export interface JsonPathBudget {
   left: number
 }
 
-const visitsMax = 100_000
-/** A visited value of `..` takes as long as twenty others. */
-const descentCost = 20
+export const visitsMax = 100_000
+/** A visited value of `..` takes as long as many others. */
+const descentCost = 40
 
-function follow(path: JsonPath, start: readonly unknown[], budget: Budget): Found {
+function follow(path: JsonPath, start: readonly unknown[], budget: JsonPathBudget): Found {
   let found: Found = start
   for (const step of path) {
     found = take(step, found, budget)
@@ -258,7 +266,7 @@ function follow(path: JsonPath, start: readonly unknown[], budget: Budget): Foun
   return found
 }
 
-function take(step: JsonPathStep, values: readonly unknown[], budget: Budget): Found {
+function take(step: JsonPathStep, values: readonly unknown[], budget: JsonPathBudget): Found {
   switch (step.type) {
     case 'field':
       return values.flatMap((value) => fieldOf(value, step.name))
@@ -305,7 +313,7 @@ function childrenOf(value: unknown): readonly unknown[] {
 }
 
 /** Each value before its children; without recursion, because data may be deeply nested. */
-function descend(values: readonly unknown[], budget: Budget): Found {
+function descend(values: readonly unknown[], budget: JsonPathBudget): Found {
   const all: unknown[] = []
   const pending = [...values].reverse()
   while (pending.length > 0) {
@@ -316,7 +324,7 @@ function descend(values: readonly unknown[], budget: Budget): Found {
     // Upstream treats a string as a list of bytes, so a non-empty string counts as having children.
     if (children.length === 0 && (typeof value !== 'string' || value === '')) continue
     all.push(value)
-    for (const child of [...children].reverse()) pending.push(child)
+    for (let at = children.length - 1; at >= 0; at--) pending.push(children[at])
   }
   return all
 }
@@ -339,7 +347,7 @@ function endOf(
   return to < 0 ? to + length : to
 }
 
-function filterItems(value: unknown, { left, operator, right }: JsonPathFilter, budget: Budget): Found {
+function filterItems(value: unknown, { left, operator, right }: JsonPathFilter, budget: JsonPathBudget): Found {
   if (!Array.isArray(value)) return undefined
   return each(value, (item: unknown) => {
     const lefts = follow(left, [item], budget)

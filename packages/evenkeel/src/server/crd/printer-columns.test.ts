@@ -95,6 +95,22 @@ test('columnsFromPrinter refuses a path it cannot read', () => {
   expect(() => columnsFromPrinter([{ name: 'Odd', type: 'string', jsonPath: '.spec[' }])).toThrow(RangeError)
 })
 
+test('the columns of a row share a budget, and each row has its own', () => {
+  const columns = columnsFromPrinter(
+    ['A', 'B', 'C'].map((name) => ({ name, type: 'integer' as const, jsonPath: '..n' })),
+  )
+  const row = {
+    apiVersion: 'example.com/v1',
+    kind: 'Shape',
+    metadata: { name: 'a' },
+    n: 1,
+    spec: { list: Array.from({ length: 1200 }, (_, n) => n) },
+  }
+  // 2,500 values may be visited: enough for two columns.
+  expect(columns.cells(row, nowMs)).toEqual(['a', 1, 1, null])
+  expect(columns.cells(row, nowMs)).toEqual(['a', 1, 1, null])
+})
+
 test('columnsFromPrinter leaves the cell empty when a value is too deep to print', () => {
   let deep: unknown = 1
   for (let level = 0; level < 20_000; level++) deep = [deep]

@@ -6,7 +6,7 @@
  */
 import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn, stringifyJson } from '#api'
 import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '@evenkeel/builtins'
-import { findByJsonPath, parseJsonPath } from './json-path.ts'
+import { findByJsonPath, parseJsonPath, visitsMax, type JsonPathBudget } from './json-path.ts'
 
 /**
  * The columns for a list of printer columns.
@@ -14,7 +14,9 @@ import { findByJsonPath, parseJsonPath } from './json-path.ts'
  * @throws {RangeError} for an invalid path.
  */
 export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): TableColumns {
-  return columnsOf(nameColumn, ...(printerColumns.length > 0 ? printerColumns : defaultColumns).map(toColumn))
+  const printers = printerColumns.length > 0 ? printerColumns : defaultColumns
+  const row: RowBudget = { budget: { left: 0 } }
+  return columnsOf(nameColumn, ...printers.map((printer, index) => toColumn(printer, index, row)))
 }
 
 const defaultColumns: readonly PrinterColumn[] = [
@@ -27,7 +29,12 @@ const defaultColumns: readonly PrinterColumn[] = [
 ]
 const depthMax = 500
 
-function toColumn(printer: PrinterColumn): Column {
+/** The columns of a row share a budget, so that many of them cannot block a list. The cells of a row are made in order. */
+interface RowBudget {
+  budget: JsonPathBudget
+}
+
+function toColumn(printer: PrinterColumn, index: number, row: RowBudget): Column {
   const path = parseJsonPath(printer.jsonPath)
   const { name: title, type, format = '', description = '', priority = 0 } = printer
   return {
@@ -39,7 +46,8 @@ function toColumn(printer: PrinterColumn): Column {
       priority,
     },
     cell(object, nowMs) {
-      const found = findByJsonPath(path, object.value)
+      if (index === 0) row.budget = { left: visitsMax }
+      const found = findByJsonPath(path, object.value, row.budget)
       return found === undefined || found.length === 0 ? null : toCell(found[0], type, nowMs)
     },
   }

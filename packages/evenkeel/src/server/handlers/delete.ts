@@ -128,8 +128,11 @@ export class DeleteHandler {
     const preparing = prepareConversions([stored], form)
     if (preparing) await preparing
     const object = toServed(stored, form)
+    // Only the rule of a kind changes more than the metadata: all else is shared.
     const makeDraft = (): ObjectDraft =>
-      object === stored.object ? stored.draft() : (parseJson(stringifyJson(object)) as ObjectDraft)
+      resource.strategy.deletion
+        ? (parseJson(stringifyJson(object)) as ObjectDraft)
+        : ({ ...object, metadata: { ...object.metadata } } as ObjectDraft)
     const plan = planDeletion(object, makeDraft, { resource, options, nowMs: this.#clock.now() })
     const expect = stored.revision
     if (plan === 'waits') return { stored, gone: false }

@@ -5,7 +5,7 @@
  * Invariant: every write settles; those that wait when the thread ends are rejected with {@link ThreadEnded}.
  */
 import { Worker } from 'node:worker_threads'
-import { PortCalls, type CallPort, type Fields, type Logger } from '#base'
+import { PortCalls, Transfer, type CallPort, type Fields, type Logger } from '#base'
 import { storeFunctions, type Store } from '#store'
 import type { WireHeaders, WireResponse } from '#wire'
 import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
@@ -134,11 +134,11 @@ export class LargeWriteThread {
     return this.#isReady && !this.#isEnded
   }
 
-  /** The response; undefined when the thread does not know the resource. @throws {ThreadEnded} */
-  async write(request: LargeWrite): Promise<LargeWriteAnswer | undefined> {
+  /** @param request its body moves to the thread. @throws {ThreadEnded} */
+  async write(request: LargeWrite): Promise<LargeWriteAnswer> {
     if (this.#writing++ === 0) this.#worker.ref()
     try {
-      return await this.#calls.call<LargeWriteAnswer | undefined>('write', request)
+      return await this.#calls.call<LargeWriteAnswer>('write', new Transfer(request, [request.body]))
     } finally {
       if (--this.#writing === 0) this.#worker.unref()
     }
@@ -162,10 +162,10 @@ export class LargeWriteThread {
   }
 }
 
-/** A quarter of the memory of this thread, but enough for a document at the limits. */
+/** A fifth of the memory of this thread, but enough for a document at the limits. */
 function threadMegabytes(): number {
   const { heap_size_limit: heapBytes } = process.getBuiltinModule('node:v8').getHeapStatistics()
-  return Math.max(128, Math.floor(heapBytes / 4 / 1024 / 1024))
+  return Math.max(96, Math.floor(heapBytes / 5 / 1024 / 1024))
 }
 
 const youngMegabytes = 16

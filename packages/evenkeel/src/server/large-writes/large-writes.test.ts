@@ -127,21 +127,31 @@ describe('LargeWrites', () => {
 
   test('counts YAML sixteen times', () => {
     const { large } = make()
-    expect(large.isLarge(contextOf(), 1000)).toBe(false)
-    expect(large.isLarge(contextOf(), 1001)).toBe(true)
-    expect(large.isLarge(contextOf({ type: 'application/yaml' }), 62)).toBe(false)
-    expect(large.isLarge(contextOf({ type: 'application/yaml' }), 63)).toBe(true)
+    expect(large.isLarge(contextOf(), body(1000))).toBe(false)
+    expect(large.isLarge(contextOf(), body(1001))).toBe(true)
+    expect(large.isLarge(contextOf({ type: 'application/yaml' }), body(62))).toBe(false)
+    expect(large.isLarge(contextOf({ type: 'application/yaml' }), body(63))).toBe(true)
+  })
+
+  test('counts what multiplies as large: aliases of YAML, copies of a JSON patch', () => {
+    const { large } = make()
+    const isLarge = (type: string, text: string): boolean => large.isLarge(contextOf({ type }), Buffer.from(text))
+    expect(isLarge('application/yaml', 'a: &x 1\nb: *x')).toBe(true)
+    expect(isLarge('application/json', '{"a":"*"}')).toBe(false)
+    expect(isLarge('application/json-patch+json', '[{"op":"copy","from":"/a","path":"/b"}]')).toBe(true)
+    expect(isLarge('application/json-patch+json', '[{"op":"add","path":"/b","value":1}]')).toBe(false)
   })
 
   test('declines a write while the thread starts, and hands over the next one', async () => {
     const { large, workers } = make()
-    expect(await large.handle(contextOf(), body(1500))).toBeUndefined()
+    expect(await large.handle(contextOf(), body(1500), { isOwn: true })).toBeUndefined()
     const worker = await workerOf(workers)
     worker.beReady()
     const annotations: string[] = []
     const answer = large.handle(
       contextOf({ annotate: (key, value) => annotations.push(`${key}=${value}`) }),
       body(1500),
+      { isOwn: true },
     )
     await flushPromises()
     expect(worker.writes.map(({ args }) => (args[0] as LargeWrite).target)).toEqual([
@@ -159,7 +169,7 @@ describe('LargeWrites', () => {
 
   test('lets the largest writes wait for the thread', async () => {
     const { large, workers } = make()
-    const answer = large.handle(contextOf(), body(3000))
+    const answer = large.handle(contextOf(), body(3000), { isOwn: true })
     const worker = await workerOf(workers)
     expect(worker.writes).toEqual([])
     worker.beReady()
@@ -174,18 +184,18 @@ describe('LargeWrites', () => {
       (worker: FakeWorker) => worker.emit('exit', 1),
     ]) {
       const { large, workers } = make()
-      const answer = large.handle(contextOf(), body(3000))
+      const answer = large.handle(contextOf(), body(3000), { isOwn: true })
       fail(await workerOf(workers))
       expect(await answer).toBeUndefined()
       expect(large.covers(contextOf(), targetOf('configmaps'))).toBe(false)
-      expect(await large.handle(contextOf(), body(3000))).toBeUndefined()
+      expect(await large.handle(contextOf(), body(3000), { isOwn: true })).toBeUndefined()
       expect(workers).toHaveLength(1)
     }
   })
 
   test('gives up on a thread that does not start in time', async () => {
     const { large, workers, clock } = make()
-    const answer = large.handle(contextOf(), body(3000))
+    const answer = large.handle(contextOf(), body(3000), { isOwn: true })
     const worker = await workerOf(workers)
     await clock.advance(15_000)
     expect(await answer).toBeUndefined()
@@ -194,7 +204,7 @@ describe('LargeWrites', () => {
 
   async function started(): Promise<ReturnType<typeof make> & { worker: FakeWorker }> {
     const made = make()
-    await made.large.handle(contextOf(), body(1500))
+    await made.large.handle(contextOf(), body(1500), { isOwn: true })
     const worker = await workerOf(made.workers)
     worker.beReady()
     return { ...made, worker }
@@ -204,18 +214,20 @@ describe('LargeWrites', () => {
 
   test('refuses a document that exhausts the memory of the thread, and starts another thread', async () => {
     const { large, workers, worker } = await started()
-    const answer = large.handle(contextOf(), body(1500))
+    const answer = large.handle(contextOf(), body(1500), { isOwn: true })
     await flushPromises()
     worker.emit('error', outOfMemory)
     await expect(answer).rejects.toMatchObject({ code: 413 })
-    expect(await large.handle(contextOf(), body(1500))).toBeUndefined()
+    expect(await large.handle(contextOf(), body(1500), { isOwn: true })).toBeUndefined()
     expect(await workerOf(workers, 1)).not.toBe(worker)
   })
 
   test('answers every write when the thread ends', async () => {
     const { large, worker } = await started()
     const answers = ['ada', 'bob'].map((name) =>
-      large.handle(contextOf({ user: { name, groups: [] } }), body(1500)).catch((error: unknown) => error),
+      large
+        .handle(contextOf({ user: { name, groups: [] } }), body(1500), { isOwn: true })
+        .catch((error: unknown) => error),
     )
     await flushPromises()
     expect(worker.writes).toHaveLength(2)
@@ -225,7 +237,7 @@ describe('LargeWrites', () => {
 
   test('ends the thread after a minute without a write', async () => {
     const { large, workers, worker, clock } = await started()
-    const answer = large.handle(contextOf(), body(1500))
+    const answer = large.handle(contextOf(), body(1500), { isOwn: true })
     await flushPromises()
     await clock.advance(120_000)
     expect(worker.isTerminated).toBe(false)
@@ -235,14 +247,16 @@ describe('LargeWrites', () => {
     expect(worker.isTerminated).toBe(false)
     await clock.advance(1_000)
     expect(worker.isTerminated).toBe(true)
-    expect(await large.handle(contextOf(), body(1500))).toBeUndefined()
+    expect(await large.handle(contextOf(), body(1500), { isOwn: true })).toBeUndefined()
     expect(await workerOf(workers, 1)).not.toBe(worker)
   })
 
   test('cancels a write whose client has left, and ends a thread that goes on with it', async () => {
     const { large, worker, clock } = await started()
     const client = new LightAbortController()
-    const answer = large.handle(contextOf({ signal: client.signal }), body(1500)).catch((error: unknown) => error)
+    const answer = large
+      .handle(contextOf({ signal: client.signal }), body(1500), { isOwn: true })
+      .catch((error: unknown) => error)
     await flushPromises()
     client.abort(new Error('gone'))
     const { args } = worker.writes[0] as Sent
@@ -254,20 +268,21 @@ describe('LargeWrites', () => {
     expect(await answer).toMatchObject({ code: 500 })
   })
 
-  test('handles two documents of the largest kind at once, one for each user', async () => {
+  test('handles one document of the largest kind at a time, and users take turns', async () => {
     const { large, worker } = await started()
     const huge = body(300_000)
-    const write = (name: string): Promise<unknown> => large.handle(contextOf({ user: { name, groups: [] } }), huge)
+    const write = (name: string): Promise<unknown> =>
+      large.handle(contextOf({ user: { name, groups: [] } }), huge, { isOwn: true })
     const answers = [write('ada'), write('ada'), write('bob'), write('cleo')]
     await flushPromises()
     const users = (): string[] => worker.writes.map(({ args }) => (args[0] as LargeWrite).user.name)
-    expect(users()).toEqual(['ada', 'bob'])
+    expect(users()).toEqual(['ada'])
     for (let at = 0; at < answers.length; at++) {
       worker.answer(worker.writes[at] as Sent)
       await flushPromises()
     }
     await Promise.all(answers)
-    expect(users().sort()).toEqual(['ada', 'ada', 'bob', 'cleo'])
+    expect(users()).toEqual(['ada', 'bob', 'cleo', 'ada'])
   })
 
   test('ends with the server', async () => {

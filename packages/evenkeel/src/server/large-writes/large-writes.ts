@@ -17,7 +17,7 @@
  * none has more than its share of the thread.
  */
 import { internalError, requestEntityTooLarge } from '#api'
-import { abortable, deferred, onAbort, type Cancel, type Clock, type Logger } from '#base'
+import { abortable, copyBytes, deferred, onAbort, type Cancel, type Clock, type Logger } from '#base'
 import type { Store } from '#store'
 import type { MediaFormat, WireResponse } from '#wire'
 import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
@@ -37,9 +37,9 @@ const startMs = 15_000
 const idleMs = 60_000
 /** How long a thread may still compute for a request that is over. */
 const patienceMs = 10_000
-/** Larger documents go two at a time: they need most of the memory of the thread. */
+/** Larger documents go one at a time: they need most of the memory of the thread. */
 const hugeBytes = 262_144
-const hugeSeats = { seatsMax: 2, seatsPerUserMax: 1 }
+const hugeSeats = { seatsMax: 1, seatsPerUserMax: 1 }
 /** Many, because writes also wait for webhooks and for the disk. */
 const otherSeats = { seatsMax: 16, seatsPerUserMax: 8 }
 
@@ -52,6 +52,11 @@ export class ThreadEnded extends Error {
     super(message)
     this.isTooLarge = isTooLarge
   }
+}
+
+interface HandOver {
+  /** No other code has the memory of the body: it moves to the thread. */
+  readonly isOwn: boolean
 }
 
 interface LargeWritesServices {
@@ -112,15 +117,17 @@ export class LargeWrites {
     return !this.#hasLocalHooks(target)
   }
 
-  /** Whether the body is large, or of unknown length. */
-  mayBeLarge(context: RequestContext): boolean {
-    const length = context.request.headers['content-length']
-    return length === undefined || this.isLarge(context, Number(length))
+  /** Whether the body has to be read to know whether it is large. */
+  mayBeLarge({ request: { headers } }: RequestContext): boolean {
+    const length = headers['content-length']
+    return length === undefined || Number(length) > this.bytesMax || isYaml(headers['content-type'])
   }
 
-  /** Whether a body of so many bytes is large. */
-  isLarge({ request: { headers } }: RequestContext, bytes: number): boolean {
-    return bytes * (isYaml(headers['content-type']) ? yamlFactor : 1) > this.bytesMax
+  /** Whether a body takes long: for its size, or because it multiplies what it names. */
+  isLarge({ request: { headers } }: RequestContext, body: Uint8Array): boolean {
+    const type = headers['content-type']
+    const size = body.byteLength * (isYaml(type) ? yamlFactor : 1)
+    return size > this.bytesMax || multiplies(type, body)
   }
 
   /** Lines for `/metrics`. */
@@ -134,19 +141,19 @@ export class LargeWrites {
   }
 
   /**
-   * The response of the thread; undefined when the write has to be handled in this thread.
+   * The response of the thread; undefined when the write has to be handled in this thread. Otherwise the body is gone.
    *
    * @throws {ApiError} `TooManyRequests`; `RequestEntityTooLarge` and `InternalError`, when the thread ended.
    */
-  async handle(context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
-    const response = await this.#handle(context, body)
+  async handle(context: RequestContext, body: Uint8Array, options: HandOver): Promise<WireResponse | undefined> {
+    const response = await this.#handle(context, body, options)
     if (response) this.#handled++
     else this.#declined++
     return response
   }
 
-  async #handle(context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
-    if (!this.#ready() && this.isLarge(context, body.byteLength / patientFactor))
+  async #handle(context: RequestContext, body: Uint8Array, options: HandOver): Promise<WireResponse | undefined> {
+    if (!this.#ready() && body.byteLength > patientFactor * this.bytesMax)
       await abortable(this.#starting ?? Promise.resolve(), { signal: context.request.signal })
     if (!this.#ready()) return undefined
     const queue = body.byteLength > hugeBytes ? this.#huge : this.#others
@@ -159,7 +166,8 @@ export class LargeWrites {
     this.#stopIdle?.()
     this.#inside++
     try {
-      return await this.#send(thread, context, body)
+      // Memory that the listener may use for other requests stays here.
+      return await this.#send(thread, context, options.isOwn ? body : copyBytes(body))
     } catch (error) {
       throw error instanceof ThreadEnded ? explained(error) : error
     } finally {
@@ -169,7 +177,7 @@ export class LargeWrites {
     }
   }
 
-  async #send(thread: LargeWriteThread, context: RequestContext, body: Uint8Array): Promise<WireResponse | undefined> {
+  async #send(thread: LargeWriteThread, context: RequestContext, body: Uint8Array): Promise<WireResponse> {
     const { request, user, impersonator, dueMs } = context
     const { store, clock } = this.#services
     const id = ++this.#lastId
@@ -193,8 +201,8 @@ export class LargeWrites {
         ...(dueMs !== undefined && { leftMs: dueMs - clock.monotonic() }),
         revision,
       })
-      for (const [key, value] of answer?.annotations ?? []) context.annotate?.(key, value)
-      return answer?.response
+      for (const [key, value] of answer.annotations) context.annotate?.(key, value)
+      return answer.response
     } finally {
       unlisten()
       stopPatience?.()
@@ -264,6 +272,18 @@ function explained({ message, isTooLarge }: ThreadEnded): Error {
 function isYaml(type = ''): boolean {
   return type.includes('yaml')
 }
+
+/** Aliases of YAML, and copies of a JSON patch, make a large document of a few bytes. */
+function multiplies(type: string | undefined, body: Uint8Array): boolean {
+  if (isYaml(type)) return body.includes(asterisk)
+  return (
+    type !== undefined &&
+    type.includes('json-patch') &&
+    Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"copy"')
+  )
+}
+
+const asterisk = 0x2a
 
 /** What the thread has to know about the server. */
 export function replicaOptions(

@@ -5,7 +5,7 @@
  * Invariant: a write sees everything up to the revision that its request names, also policies, quotas and definitions.
  */
 import { isApiError, loadPatternEngine } from '#api'
-import { assert, LightAbortController, ownBytes, SystemRandom, type Clock, type Logger } from '#base'
+import { assert, copyBytes, LightAbortController, SystemRandom, Transfer, type Clock, type Logger } from '#base'
 import type { Store } from '#store'
 import { loadCbor, type MediaFormat, type WireResponse } from '#wire'
 import type { AdmissionPluginName } from '../admission/plugin-names.ts'
@@ -17,7 +17,7 @@ import { DeleteHandler } from '../handlers/delete.ts'
 import { makeWriteHandlers, type WriteHandlers } from '../handlers/handlers.ts'
 import { CoreObjects } from '../registry/core-objects.ts'
 import { Warnings, type RequestContext, type RequestInfo, type ResourceRef } from '../request-context.ts'
-import { parseRequestInfo, resolveResource } from '../request-info.ts'
+import { parseRequestInfo, resolveResource, unknownPath } from '../request-info.ts'
 import { replyError } from '../response.ts'
 import { makeAdmission, makeBase, type ServerBase } from '../server-parts.ts'
 import type { WebhookOptions } from '../webhooks/client.ts'
@@ -81,8 +81,8 @@ export class Replica {
     await this.#base.informers.start()
   }
 
-  /** The response; undefined for a resource that it does not serve. */
-  async write(given: LargeWrite): Promise<LargeWriteAnswer | undefined> {
+  /** A {@link LargeWriteAnswer}, to be sent. */
+  async write(given: LargeWrite): Promise<Transfer> {
     const aborted = new LightAbortController()
     this.#running.set(given.id, aborted)
     try {
@@ -90,7 +90,9 @@ export class Replica {
         this.#base.informers.waitForRevision(given.revision),
         this.#crds.waitForRevision(given.revision),
       ])
-      return await this.#answer(given, aborted.signal)
+      const answer = await this.#answer(given, aborted.signal)
+      const { body } = answer.response
+      return new Transfer(answer, body instanceof Uint8Array ? [body] : [])
     } finally {
       this.#running.delete(given.id)
     }
@@ -100,7 +102,7 @@ export class Replica {
     this.#running.get(id)?.abort(new Error('the client no longer waits'))
   }
 
-  async #answer(given: LargeWrite, signal: AbortSignal): Promise<LargeWriteAnswer | undefined> {
+  async #answer(given: LargeWrite, signal: AbortSignal): Promise<LargeWriteAnswer> {
     const { method, target, headers, body, user, impersonator, leftMs } = given
     const { clock, log } = this.#base
     const request = { method, target, headers, body, signal }
@@ -116,7 +118,7 @@ export class Replica {
         annotate: (key, value) => annotations.push([key, value]),
       }
       const found = info.resourcePath && resolveResource(info.resourcePath, info.verb, this.#base.registry)
-      if (!found) return undefined
+      if (!found) throw unknownPath()
       return { response: plain(await this.#handle(context, found)), annotations }
     } catch (error) {
       if (!isApiError(error) && !signal.aborted) log.error('a request failed', { method, target, error })
@@ -143,7 +145,7 @@ function plain({ status, headers, body }: WireResponse): WireResponse {
 }
 
 function wholeBody(body: NonNullable<WireResponse['body']>): Uint8Array {
-  if (body instanceof Uint8Array) return ownBytes(body)
+  if (body instanceof Uint8Array) return copyBytes(body)
   assert(Array.isArray(body), 'the response of a write is no stream')
-  return ownBytes(Buffer.concat(body as readonly Uint8Array[]))
+  return copyBytes(Buffer.concat(body as readonly Uint8Array[]))
 }
