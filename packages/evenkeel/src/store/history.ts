@@ -13,7 +13,7 @@
  *   revisionBehind(2)  3              two changes follow b@3
  *   shiftUpTo(3)       a@2, then b@3, then undefined
  */
-import type { Clock } from '#base'
+import { heapShare, type Clock } from '#base'
 import type { Version } from './version.ts'
 import type { Versions } from './versions.ts'
 
@@ -110,7 +110,7 @@ export interface RetentionOptions {
   /**
    * The maximum memory for changes and the versions they replaced.
    *
-   * @default 64 MiB
+   * @default 1/16 of the largest size of the heap, at most 64 MiB
    */
   historyBytesMax?: number
 }
@@ -136,7 +136,7 @@ export class Retention {
       clock,
       historyMs = 300_000,
       historyChangesMax = 500_000,
-      historyBytesMax = 64 * 1024 * 1024,
+      historyBytesMax = heapShare(1 / 16, { max: 64 * 1024 * 1024 }),
     }: RetentionOptions & { clock: Clock },
   ) {
     if (!(historyMs > 0)) throw new RangeError(`historyMs must be above 0, got ${historyMs}`)

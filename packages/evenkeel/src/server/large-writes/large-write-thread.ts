@@ -168,7 +168,7 @@ function threadMegabytes(): number {
   return Math.max(96, Math.floor(heapBytes / 5 / 1024 / 1024))
 }
 
-const youngMegabytes = 16
+const youngMegabytes = 6
 
 /** The worker file: TypeScript or JavaScript, like this file. */
 function startFile(data: WorkerStart): Worker {

@@ -1,7 +1,7 @@
 /**
  * The interface between the listener and its connections, for every protocol, with the limits of a connection.
  */
-import type { Clock, Logger } from '#base'
+import { heapShare, type Clock, type Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 import type { HeldBytes } from './held-bytes.ts'
 import type { PendingOutput } from './pending-output.ts'
@@ -118,14 +118,14 @@ export interface ListenLimits {
   /**
    * Unread bytes of all connections together. Those of one user may have a quarter of it.
    *
-   * @default 67_108_864
+   * @default 1/16 of the largest size of the heap, at most 67_108_864
    */
   readonly unreadBytesMax: number
   /**
    * Bytes of responses that wait for clients that do not read, of all connections together. Above it the slowest ones are
    * disconnected.
    *
-   * @default 67_108_864
+   * @default 1/16 of the largest size of the heap, at most 67_108_864
    */
   readonly unsentBytesMax: number
   /**
@@ -142,7 +142,7 @@ export interface ListenLimits {
   readonly nuisancesMax: number
 }
 
-const defaultListenLimits: ListenLimits = {
+const defaultListenLimits: Omit<ListenLimits, 'unreadBytesMax' | 'unsentBytesMax'> = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 7_500,
   requestLineBytesMax: 16_384,
@@ -156,15 +156,14 @@ const defaultListenLimits: ListenLimits = {
   writeStallMs: 60_000,
   unreadBodyBytesMax: 65_536,
   unreadBytesPerConnectionMax: 1_048_576,
-  unreadBytesMax: 67_108_864,
-  unsentBytesMax: 67_108_864,
   streamsMax: 250,
   nuisancesMax: 1_000,
 }
 
 /** The given limits, with defaults for the rest. */
 export function withDefaultListenLimits(given: Partial<ListenLimits>): ListenLimits {
-  const limits = { ...defaultListenLimits, ...given }
+  const heldMax = heapShare(1 / 16, { max: 67_108_864 })
+  const limits = { ...defaultListenLimits, unreadBytesMax: heldMax, unsentBytesMax: heldMax, ...given }
   for (const [name, limit] of Object.entries(limits)) {
     if (!(Number.isSafeInteger(limit) && limit > 0))
       throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
