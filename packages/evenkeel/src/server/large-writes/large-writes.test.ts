@@ -110,7 +110,7 @@ const targetOf = (plural: string): ResourceRef => ({
 const workerOf = (workers: readonly FakeWorker[], at = 0): Promise<FakeWorker> => vi.waitUntil(() => workers[at])
 const body = (bytes: number): Uint8Array => new Uint8Array(bytes)
 
-describe('LargeWrites', () => {
+describe('row 21: LargeWrites', () => {
   test('covers writes from sockets that need no code of this process', () => {
     const { large } = make()
     const plain = targetOf('configmaps')
