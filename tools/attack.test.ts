@@ -72,9 +72,9 @@ describe('the judge', () => {
   })
 
   test('finds quadratic growth, and no growth in small times', () => {
-    expect(judge({ half: cost(40), full: cost(160) }, limits)).toEqual(['4 times the cost of the half, the bound is 3'])
+    expect(judge({ half: cost(80), full: cost(320) }, limits)).toEqual(['4 times the cost of the half, the bound is 3'])
     expect(growthOf(cost(2), cost(20))).toBeUndefined()
-    expect(growthOf(cost(10), cost(45))).toBe(2)
+    expect(growthOf(cost(10), cost(115))).toBe(2)
     expect(growthOf(undefined, cost(450))).toBeUndefined()
   })
 

@@ -30,8 +30,10 @@ export interface Cost {
   readonly stallMs: number
 }
 
-/** Below this, a difference in processor time may be chance. */
+/** Below this, processor time has no growth. */
 const smallCpuMs = 30
+/** What a collection of garbage in a thread takes: less than this above linear growth may be chance. */
+const chanceCpuMs = 100
 /** Below this, nobody notices a request, however few bytes it has. */
 const noticedCpuMs = 100
 
@@ -65,7 +67,7 @@ export function msPerKbOf({ bytes, cpuMs }: Cost): number {
 export function growthOf(half: Cost | undefined, full: Cost): number | undefined {
   if (half === undefined || full.cpuMs <= smallCpuMs) return undefined
   const growth = full.cpuMs / Math.max(1, half.cpuMs)
-  return growth > 2 && full.cpuMs - 2 * half.cpuMs < smallCpuMs ? 2 : growth
+  return growth > 2 && full.cpuMs - 2 * half.cpuMs < chanceCpuMs ? 2 : growth
 }
 
 /** Everything above its bound, as sentences. */

@@ -7,9 +7,9 @@
  *
  *   this thread:   text ──▶ worker        JSON text ◀── worker        JSON.parse, a hundred times as fast
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { fromStatus, requestEntityTooLarge, tooManyRequests, type JsonValue, type Status, parseJson } from '#api'
-import { deferred, SystemClock, type Clock, type Deferred } from '#base'
+import { deferred, startLimitedThread, SystemClock, type Clock, type Deferred } from '#base'
 import type { ParsedText } from './json.ts'
 import type { YamlLimits } from './yaml-reader.ts'
 
@@ -117,8 +117,9 @@ export class YamlThread {
 /** The worker file: TypeScript or JavaScript, like this file. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith('.ts') ? './yaml-worker.ts' : './yaml-worker.js'
-  return new Worker(new URL(file, import.meta.url), {
+  return startLimitedThread(new URL(file, import.meta.url), {
     name: 'evenkeel-yaml',
-    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes, maxYoungGenerationSizeMb: youngMegabytes },
+    megabytes: threadMegabytes,
+    youngMegabytes,
   })
 }

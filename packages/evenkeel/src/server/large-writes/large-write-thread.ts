@@ -4,8 +4,8 @@
  *
  * Invariant: every write settles; those that wait when the thread ends are rejected with {@link ThreadEnded}.
  */
-import { Worker } from 'node:worker_threads'
-import { PortCalls, Transfer, type CallPort, type Fields, type Logger } from '#base'
+import type { Worker } from 'node:worker_threads'
+import { PortCalls, startLimitedThread, Transfer, type CallPort, type Fields, type Logger } from '#base'
 import { storeFunctions, type Store } from '#store'
 import type { WireHeaders, WireResponse } from '#wire'
 import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
@@ -165,17 +165,18 @@ export class LargeWriteThread {
 /** A fifth of the memory of this thread, but enough for a document at the limits. */
 function threadMegabytes(): number {
   const { heap_size_limit: heapBytes } = process.getBuiltinModule('node:v8').getHeapStatistics()
-  return Math.max(96, Math.floor(heapBytes / 5 / 1024 / 1024))
+  return Math.max(128, Math.floor(heapBytes / 5 / 1024 / 1024))
 }
 
-const youngMegabytes = 6
+const youngMegabytes = 12
 
 /** The worker file: TypeScript or JavaScript, like this file. */
 function startFile(data: WorkerStart): Worker {
   const file = import.meta.url.endsWith('.ts') ? './large-write-worker.ts' : './large-write-worker.js'
-  return new Worker(new URL(file, import.meta.url), {
+  return startLimitedThread(new URL(file, import.meta.url), {
     name: 'evenkeel-large-writes',
     workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes(), maxYoungGenerationSizeMb: youngMegabytes },
+    megabytes: threadMegabytes(),
+    youngMegabytes,
   })
 }
