@@ -124,7 +124,7 @@ test.each(['EC', 'RSA'])(
     const listening = createServer(
       { cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true },
       (socket) => {
-        socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody')
+        socket.end(socket.getPeerX509Certificate()?.subject ?? 'no certificate')
       },
     )
     listening.listen(0, '127.0.0.1')
