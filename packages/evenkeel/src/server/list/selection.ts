@@ -9,6 +9,7 @@ import {
   requireSelectable,
   type UnstructuredObject,
 } from '#api'
+import type { Resource } from '@evenkeel/builtins'
 import type { ListOptions } from '../handlers/list-options.ts'
 import type { ResourceRef } from '../request-context.ts'
 import { toServed } from '../storage/codec.ts'
@@ -48,24 +49,44 @@ export function selectionFor(
     : name !== '' && { keyEnd: keyEnd(name) }
   if (labels.length === 0 && fields.length === 0) return { prefix }
   // A converter may change labels.
-  const shown = (stored: StoredObject): UnstructuredObject =>
-    resource.reading?.convert ? toServed(stored, resource) : stored.object
-  const valuesOf = (stored: StoredObject): Record<string, string> => {
-    const object = shown(stored)
-    const values: Record<string, string> = {
-      'metadata.name': object.metadata.name ?? '',
-      'metadata.namespace': object.metadata.namespace ?? '',
-    }
-    for (const { field } of fields) {
-      const value = Object.hasOwn(own, field) ? own[field] : undefined
-      if (value) values[field] = value(toServed(stored, resource))
-    }
-    return values
-  }
+  const labelsOf = (stored: StoredObject): Readonly<Record<string, string>> =>
+    resource.reading?.convert ? (toServed(stored, resource).metadata.labels ?? {}) : stored.labels
   const matches = (stored: StoredObject): boolean =>
-    matchesLabels(labels, shown(stored).metadata.labels ?? {}) &&
-    (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
+    (labels.length === 0 || matchesLabels(labels, labelsOf(stored))) &&
+    (fields.length === 0 || matchesFields(fields, fieldValues(stored, fields, resource)))
   return { prefix, ...key, matches }
+}
+
+type FieldValues = Record<string, string>
+
+/** The values of the selected fields. */
+function fieldValues(stored: StoredObject, fields: ListOptions['fields'], resource: Resource): FieldValues {
+  const known = stored.keepsParsed ? {} : knownValues(stored, resource)
+  const own = resource.strategy.selectableFields ?? {}
+  let object: UnstructuredObject | undefined
+  for (const { field } of fields) {
+    if (Object.hasOwn(known, field)) continue
+    object ??= toServed(stored, resource)
+    const read = field === 'metadata.name' || field === 'metadata.namespace' ? readMetadata[field] : own[field]
+    if (read) known[field] = read(object)
+  }
+  return known
+}
+
+const readMetadata = {
+  'metadata.name': ({ metadata }: UnstructuredObject): string => metadata.name ?? '',
+  'metadata.namespace': ({ metadata }: UnstructuredObject): string => metadata.namespace ?? '',
+} as const
+
+/** Values of objects that are parsed at each use: the watchers of a large object share them. */
+const valuesOfObjects = new WeakMap<StoredObject, Map<Resource, FieldValues>>()
+
+function knownValues(stored: StoredObject, resource: Resource): FieldValues {
+  const ofResources = valuesOfObjects.get(stored) ?? new Map<Resource, FieldValues>()
+  valuesOfObjects.set(stored, ofResources)
+  const values = ofResources.get(resource) ?? {}
+  ofResources.set(resource, values)
+  return values
 }
 
 const possibleName = /^[!-.0-~]{1,253}$/

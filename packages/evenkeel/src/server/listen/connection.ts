@@ -4,6 +4,7 @@
 import { heapShare, type Clock, type Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 import type { HeldBytes } from './held-bytes.ts'
+import type { OutputPace } from './output-pace.ts'
 import type { PendingOutput } from './pending-output.ts'
 
 export interface ServerConnection {
@@ -23,6 +24,8 @@ export interface ConnectionContext {
   readonly peer: WirePeer
   /** What waits for slow clients, of all connections. */
   readonly pending: PendingOutput
+  /** What all connections write in one turn. */
+  readonly pace: OutputPace
   /** What this connection holds unread. */
   readonly held: HeldBytes
 }

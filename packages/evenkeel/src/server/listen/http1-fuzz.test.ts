@@ -9,10 +9,11 @@ import { silentLogger, SimulatedClock } from '#base'
 import type { WireRequest } from '#wire'
 import { withDefaultListenLimits } from './connection.ts'
 import { HeldBytes } from './held-bytes.ts'
+import { OutputPace } from './output-pace.ts'
 import { PendingOutput } from './pending-output.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { echo } from './served.fixture.ts'
-import { turn } from './turns.fixture.ts'
+import { SocketClock, turn } from './turns.fixture.ts'
 
 interface Run {
   readonly output: string
@@ -45,6 +46,7 @@ async function run(pieces: readonly Buffer[]): Promise<Run> {
     peer: { address: '', encrypted: false },
     held: new HeldBytes(1_000_000),
     pending: new PendingOutput(1_000_000),
+    pace: new OutputPace(new SocketClock()),
   })
   for (const piece of pieces) {
     socket.push(piece)

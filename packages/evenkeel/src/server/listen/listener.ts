@@ -33,6 +33,7 @@ import { httpDates } from './http-date.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 import type { NodeHttp1 } from './node-http1.ts'
+import { OutputPace } from './output-pace.ts'
 import { PendingOutput } from './pending-output.ts'
 
 /** In PEM. */
@@ -141,6 +142,7 @@ class Listener implements ListenerHandle {
   readonly #acceptedSockets = new Map<string, AcceptedSocket>()
   readonly #limiter: ConnectionLimiter
   readonly #pending: PendingOutput
+  readonly #pace: OutputPace
   #isClosing = false
   #closing: Promise<void> | undefined
   /** Resolves when the last connection has closed, after `close` was called. */
@@ -152,6 +154,7 @@ class Listener implements ListenerHandle {
     this.#sweeper = new Sweeper(options.clock)
     this.#limiter = new ConnectionLimiter(options.limits)
     this.#pending = new PendingOutput(options.limits.unsentBytesMax)
+    this.#pace = new OutputPace(options.clock)
     this.#date = httpDates(options.clock)
     this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
     this.#server.on('connection', (socket) => {
@@ -261,6 +264,7 @@ class Listener implements ListenerHandle {
       peer,
       held: admitted.held,
       pending: this.#pending,
+      pace: this.#pace,
     }
     if (isTls(socket) && socket.alpnProtocol === 'h2') {
       this.#connectHttp2(accepted, socket, context)

@@ -9,12 +9,15 @@ import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
+import type { OutputPace } from './output-pace.ts'
 import type { PendingOutput, StalledOutput } from './pending-output.ts'
 
 interface OutputStreamOptions {
   readonly clock: Clock
   /** Counts what waits for slow clients, of all streams. */
   readonly pending?: PendingOutput | undefined
+  /** Spreads the writes of all streams over turns. */
+  readonly pace?: OutputPace | undefined
 }
 
 /** How much of a body is written before a check of the backpressure. */
@@ -27,14 +30,16 @@ export class OutputStream {
   readonly #clock: Clock
   #isClosed = false
   readonly #pending: PendingOutput | undefined
+  readonly #pace: OutputPace | undefined
   #waiting: Deferred<boolean> | undefined
   #stalled: StalledOutput | undefined
   #onClose: (() => void) | undefined
 
-  constructor(stream: Writable, { clock, pending }: OutputStreamOptions) {
+  constructor(stream: Writable, { clock, pending, pace }: OutputStreamOptions) {
     this.#stream = stream
     this.#clock = clock
     this.#pending = pending
+    this.#pace = pace
     stream.on('drain', () => {
       this.#settle(true)
     })
@@ -74,6 +79,8 @@ export class OutputStream {
         bytes += part.length
         if (bytes < burstBytes) continue
         if (!(await this.#flush())) return false
+        await this.#pace?.take(bytes)
+        if (!this.isOpen) return false
         bytes = 0
         this.#stream.cork()
       }
@@ -118,16 +125,26 @@ export class OutputStream {
 
   #sendPiece(piece: Uint8Array): true | Promise<boolean> {
     if (piece.length > streamBurstBytes) return this.#sendLong(piece)
-    return this.#stream.write(piece) || this.waitForRoom()
+    const turn = this.#pace?.take(piece.length)
+    return turn ? this.#sendLater(turn, piece) : this.#stream.write(piece) || this.waitForRoom()
+  }
+
+  async #sendLater(turn: Promise<void>, piece: Uint8Array): Promise<boolean> {
+    await turn
+    return this.isOpen && (this.#stream.write(piece) || this.waitForRoom())
   }
 
   /** Resolves when all of it has left: its memory may be used again for the next piece. */
   async #sendLong(piece: Uint8Array): Promise<boolean> {
     const last = Math.floor((piece.length - 1) / streamBurstBytes) * streamBurstBytes
     for (let at = 0; at < last; at += streamBurstBytes) {
+      await this.#pace?.take(streamBurstBytes)
+      if (!this.isOpen) return false
       const hasRoom = this.#stream.write(piece.subarray(at, at + streamBurstBytes))
       if (!hasRoom && !(await this.waitForRoom())) return false
     }
+    await this.#pace?.take(piece.length - last)
+    if (!this.isOpen) return false
     return new Promise((resolve) => {
       this.#stream.write(piece.subarray(last), () => {
         this.#settle(true)

@@ -1,9 +1,10 @@
 /**
  * A listener for one test, with its clock and the received requests.
  */
-import { SimulatedClock } from '#base'
+import type { SimulatedClock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { listen, type ListenOptions } from './listener.ts'
+import { SocketClock } from './turns.fixture.ts'
 
 export type Listening = Awaited<ReturnType<typeof listen>>
 
@@ -17,7 +18,7 @@ const open: Listening[] = []
 
 /** Answers each request with the given function; by default with its body, or `ok`. */
 export async function serve(answer: Transport = echo, options: ListenOptions = {}): Promise<Served> {
-  const clock = new SimulatedClock()
+  const clock = new SocketClock()
   const requests: WireRequest[] = []
   const listening = await listen(
     (request) => {

@@ -1,9 +1,16 @@
 /**
  * Waiting for sockets without waiting for time: turns of the event loop.
  */
-import { SystemClock } from '#base'
+import { SimulatedClock, SystemClock } from '#base'
 
 const clock = new SystemClock()
+
+/** Time is simulated; turns are those of the sockets. */
+export class SocketClock extends SimulatedClock {
+  override soon(callback: () => void): void {
+    clock.soon(callback)
+  }
+}
 
 export function turn(): Promise<void> {
   return new Promise((resolve) => {

@@ -63,3 +63,27 @@ test('StoredObject.draft is a copy of its own', () => {
   expect(stored.draft()).toEqual(stored.object)
   expect(stored.draft()).not.toBe(stored.object)
 })
+
+test('StoredObject reads labels as the parsed object has them, whatever lies beside them', () => {
+  const labels = fc.option(fc.dictionary(fc.string({ maxLength: 5 }), fc.string({ maxLength: 5 })), { nil: undefined })
+  fc.assert(
+    fc.property(fields, metadata, labels, (rest, meta, wanted) => {
+      const object = { ...plain(rest), ...type, metadata: { ...plain(meta), ...(wanted && { labels: wanted }) } }
+      const bytes = new Unstamped(object as never).stamped(7)
+      expect(new StoredObject(bytes, 7).labels).toEqual(new StoredObject(bytes, 7).object.metadata.labels ?? {})
+    }),
+  )
+})
+
+test('StoredObject reads labels of an object that another program wrote', () => {
+  const text = '{ "metadata": { "labels": { "a": "b" }, "resourceVersion": "5" }, "kind": "ConfigMap" }'
+  expect(new StoredObject(Buffer.from(text), 5).labels).toEqual({ a: 'b' })
+})
+
+test('StoredObject that keeps nothing parsed shares no object', () => {
+  const stored = new StoredObject(new Unstamped({ ...type, metadata: { name: 'a' } }).stamped(7), 7, {
+    keepsParsed: false,
+  })
+  expect(stored.object).not.toBe(stored.object)
+  expect(stored.object).toEqual(stored.object)
+})

@@ -5,10 +5,12 @@
  *   |-------- the same for all of a kind -------------------------||^ stampAt
  *
  * Type and version come first: a list can leave the type out, a store can insert the version, and a deletion can
- * replace it, all without parsing. The object is parsed on first use, once.
+ * replace it, all without parsing. The object is parsed on first use, once. Selectors need labels alone: they are read
+ * without parsing the rest.
  */
-import { parseJson, stringifyJson } from '#api'
+import { JsonScanner, parseJson, stringifyJson } from '#api'
 import type { UnstructuredObject } from '#api'
+import { ByteLiteral } from '#base'
 import type { ObjectDraft } from '@evenkeel/builtins'
 
 /** An object as text with a gap for its resource version. */
@@ -45,29 +47,68 @@ export class Unstamped {
   }
 }
 
+interface StoredObjectOptions {
+  readonly writtenAt?: number
+  /**
+   * False: it is parsed at each use. A parsed object takes ten times as much memory as its bytes, and those of a watch may
+   * wait long for a slow client.
+   */
+  readonly keepsParsed?: boolean
+}
+
 /** An object of the store: bytes, parsed on first use. The parsed object is shared and read-only. */
 export class StoredObject {
   readonly bytes: Uint8Array
   readonly revision: number
   /** The revision of the content; a deletion has a later revision than its content. */
   readonly writtenAt: number
+  readonly keepsParsed: boolean
   #object: UnstructuredObject | undefined
+  #labels: Labels | undefined
 
-  constructor(bytes: Uint8Array, revision: number, { writtenAt = revision }: { writtenAt?: number } = {}) {
+  constructor(
+    bytes: Uint8Array,
+    revision: number,
+    { writtenAt = revision, keepsParsed = true }: StoredObjectOptions = {},
+  ) {
     this.bytes = bytes
     this.revision = revision
     this.writtenAt = writtenAt
+    this.keepsParsed = keepsParsed
   }
 
   get object(): UnstructuredObject {
-    this.#object ??= parseBytes(this.bytes)
-    return this.#object
+    const object = this.#object ?? parseBytes(this.bytes)
+    if (this.keepsParsed) this.#object = object
+    return object
+  }
+
+  /** The labels, without parsing the rest. */
+  get labels(): Labels {
+    return (this.#labels ??=
+      this.#object?.metadata.labels ?? readLabels(this.bytes) ?? this.object.metadata.labels ?? {})
   }
 
   /** A new copy that may be changed. */
   draft(): ObjectDraft {
     return parseBytes(this.bytes)
   }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+const labelsMember = new ByteLiteral(Buffer.from('"labels":'))
+
+/** The labels in the bytes of an object; undefined when its layout is not the one above. */
+function readLabels(bytes: Uint8Array): Labels | undefined {
+  const stamp = asBuffer(bytes).indexOf(stampMark)
+  if (stamp < 0) return undefined
+  const scanner = new JsonScanner(bytes)
+  const found = scanner.findMember(stamp + '"metadata":{'.length, bytes.length, labelsMember)
+  if (found < 0) return {}
+  const start = found + labelsMember.length
+  const end = scanner.valueEnd(start, bytes.length)
+  return end < 0 ? undefined : (parseBytes(bytes.subarray(start, end)) as unknown as Labels)
 }
 
 /** The length of the type in the stored bytes: `{"kind":"Pod","apiVersion":"v1",`. */
@@ -82,7 +123,7 @@ export function typeBytes(apiVersion: string, kind: string): Uint8Array {
 
 /** The same bytes with another version: a DELETED event has the last state and its own version. */
 export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = asBuffer(bytes)
   const from = view.indexOf(stampMark) + stampMark.byteLength
   const to = view.indexOf(quoteByte, from)
   return Buffer.concat([bytes.subarray(0, from), Buffer.from(String(revision), 'latin1'), bytes.subarray(to)])
@@ -93,7 +134,11 @@ const stampMark = Buffer.from('"metadata":{"resourceVersion":"')
 const quoteByte = 0x22
 
 function parseBytes(bytes: Uint8Array): ObjectDraft {
-  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as ObjectDraft
+  return parseJson(asBuffer(bytes).toString()) as ObjectDraft
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 // Types are ASCII, so characters are bytes.

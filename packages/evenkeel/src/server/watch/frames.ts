@@ -8,7 +8,8 @@
  * next, all pieces use the same memory.
  *
  * With a selector an object is ADDED when it begins to match and DELETED when it ceases to, with its last matching
- * content under the version of the change. Objects are parsed once for all watchers.
+ * content under the version of the change. Small objects are parsed once for all watchers; of large ones only the labels
+ * and the selected fields are kept.
  */
 import { expired, type JsonObject, type Status, type UnstructuredObject, stringifyJson } from '#api'
 import type { Clock } from '#base'
@@ -322,15 +323,22 @@ function lastStateOf(change: Change, before: StoredObject): StoredObject {
       change,
       (last = new StoredObject(restamped(before.bytes, change.revision), change.revision, {
         writtenAt: before.revision,
+        keepsParsed: before.keepsParsed,
       })),
     )
   return last
 }
 
+/** Larger objects are parsed at each use: batches wait in the backlogs of slow watchers. */
+const parsedBytesMax = 16_384
+
 const parsedEntries = new WeakMap<Entry, StoredObject>()
 
 function storedObjectOf(entry: Entry): StoredObject {
   let stored = parsedEntries.get(entry)
-  if (stored === undefined) parsedEntries.set(entry, (stored = new StoredObject(entry.value, entry.revision)))
+  if (stored === undefined) {
+    const keepsParsed = entry.value.byteLength <= parsedBytesMax
+    parsedEntries.set(entry, (stored = new StoredObject(entry.value, entry.revision, { keepsParsed })))
+  }
   return stored
 }

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { SystemClock } from '#base'
+import { OutputPace } from './output-pace.ts'
+import { turn } from './turns.fixture.ts'
+
+const piece = 65_536
+
+/** Asks for writes, and tells which were granted by now. */
+function ask(pace: OutputPace, count: number): number[] {
+  const granted: number[] = []
+  for (let index = 0; index < count; index++) {
+    const waiting = pace.take(piece)
+    if (waiting) void waiting.then(() => granted.push(index))
+    else granted.push(index)
+  }
+  return granted
+}
+
+test('OutputPace spreads the writes of many streams over turns, in their order', async () => {
+  const pace = new OutputPace(new SystemClock())
+  const granted = ask(pace, 80)
+  const inTurns = [granted.length]
+  while (granted.length < 80) {
+    const before = granted.length
+    await turn()
+    if (granted.length > before) inTurns.push(granted.length - before)
+  }
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(8)
+  expect(granted).toEqual(Array.from({ length: 80 }, (_, index) => index))
+})
+
+test('OutputPace makes a later write wait behind those that wait already', async () => {
+  const pace = new OutputPace(new SystemClock())
+  const granted = ask(pace, 20)
+  await turn()
+  const before = granted.length
+  expect(before).toBeLessThan(20)
+  expect(pace.take(1)).toBeInstanceOf(Promise)
+})
+
+test('OutputPace has a full budget again after a quiet turn', async () => {
+  const pace = new OutputPace(new SystemClock())
+  const first = ask(pace, 8)
+  expect(first).toHaveLength(8)
+  for (let turns = 0; turns < 3; turns++) await turn()
+  expect(ask(pace, 7)).toHaveLength(7)
+})
