@@ -167,6 +167,17 @@ describe('row 21: LargeWrites', () => {
     expect(large.metrics()).toContain('evenkeel_large_writes_total{place="here"} 1')
   })
 
+  test('lets all writes but the first wait for the thread: together they would hold up the server', async () => {
+    const { large, workers } = make()
+    expect(await large.handle(contextOf(), body(1500), { isOwn: true })).toBeUndefined()
+    const second = large.handle(contextOf(), body(1500), { isOwn: true })
+    const worker = await workerOf(workers)
+    worker.beReady()
+    await flushPromises()
+    worker.answer(worker.writes[0] as Sent)
+    expect((await second)?.status).toBe(201)
+  })
+
   test('lets the largest writes wait for the thread', async () => {
     const { large, workers } = make()
     const answer = large.handle(contextOf(), body(3000), { isOwn: true })
@@ -218,8 +229,13 @@ describe('row 21: LargeWrites', () => {
     await flushPromises()
     worker.emit('error', outOfMemory)
     await expect(answer).rejects.toMatchObject({ code: 413 })
-    expect(await large.handle(contextOf(), body(1500), { isOwn: true })).toBeUndefined()
-    expect(await workerOf(workers, 1)).not.toBe(worker)
+    const next = large.handle(contextOf(), body(1500), { isOwn: true })
+    const second = await workerOf(workers, 1)
+    expect(second).not.toBe(worker)
+    second.beReady()
+    await flushPromises()
+    second.answer(second.writes[0] as Sent)
+    expect((await next)?.status).toBe(201)
   })
 
   test('answers every write when the thread ends', async () => {

@@ -9,9 +9,9 @@
  *   client ──▶ this thread: authenticate, authorize, read the body ──▶ thread: decode, admit, validate
  *   client ◀── this thread                                         ◀──         commit, through the store of this thread
  *
- * The thread starts with the first large write and ends after a minute without one. While it starts, the largest documents
- * wait for it; the others are handled in this thread. Writes with admission
- * hooks of this process always are.
+ * The thread starts with the first large write and ends after a minute without one. The write that starts it is handled in
+ * this thread, unless it is very large; those that follow wait. Writes with admission hooks of this process are always
+ * handled in this thread.
  *
  * Invariants: a request that is handed over is answered once, also when the thread ends. Users take turns, and
  * none has more than its share of the thread.
@@ -31,7 +31,7 @@ import type { ReplicaOptions } from './replica.ts'
 
 /** YAML takes more than ten times as long as JSON. */
 const yamlFactor = 16
-/** Before the thread has started, documents up to so many times the limit are handled at once. */
+/** Before the thread has started, one document of up to so many times the limit is handled at once. */
 const patientFactor = 2
 const startMs = 15_000
 const idleMs = 60_000
@@ -90,6 +90,8 @@ export class LargeWrites {
   /** Resolves when the thread is ready, or has ended. */
   #starting: Promise<void> | undefined
   #isPossible = true
+  /** The write that started the thread has not waited for it. */
+  #hasAnsweredFirst = false
   #inside = 0
   #handled = 0
   #declined = 0
@@ -153,8 +155,9 @@ export class LargeWrites {
   }
 
   async #handle(context: RequestContext, body: Uint8Array, options: HandOver): Promise<WireResponse | undefined> {
-    if (!this.#ready() && body.byteLength > patientFactor * this.bytesMax)
+    if (!this.#ready() && (this.#hasAnsweredFirst || body.byteLength > patientFactor * this.bytesMax))
       await abortable(this.#starting ?? Promise.resolve(), { signal: context.request.signal })
+    this.#hasAnsweredFirst = true
     if (!this.#ready()) return undefined
     const queue = body.byteLength > hugeBytes ? this.#huge : this.#others
     const seat = await queue.enter(context.user.name, () => context.request.signal)
@@ -253,6 +256,7 @@ export class LargeWrites {
   #endWhenIdle(): void {
     if (this.#services.stopping.aborted) return
     this.#stopIdle = this.#services.clock.after(idleMs, () => {
+      this.#hasAnsweredFirst = false
       this.#thread?.end('it was idle')
     })
   }

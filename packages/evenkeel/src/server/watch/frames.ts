@@ -50,11 +50,16 @@ export class WatchEncoder {
   /** The frames of a batch in a few pieces; none when no event matches. */
   batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): readonly Uint8Array[] {
     const { matches, key } = this.#options
-    const shared = sharedFrames.get(batch) ?? { ofObjects: new Map<StoredObject, SharedFrames>() }
+    const shared = sharedFrames.get(batch) ?? { ofChanges: new Map<Change, SharedFrames>() }
     sharedFrames.set(batch, shared)
     const whole = (batch.changes[0]?.revision ?? 0) > above
-    if (this.#plain && matches === undefined && key === undefined && whole)
-      return (shared.pieces ??= this.#frames(batch.changes, shared))
+    if (this.#plain && matches === undefined && key === undefined && whole) {
+      const known = valueOf(shared.pieces)
+      if (known) return known
+      const pieces = this.#frames(batch.changes, shared)
+      shared.pieces = heldFor(pieces, bytesOf(pieces))
+      return pieces
+    }
     const meant = batch.changes.filter((change) => change.revision > above && this.#isMeant(change))
     return this.#frames(meant, shared)
   }
@@ -109,22 +114,26 @@ export class WatchEncoder {
     return this.#encode('ERROR', status)
   }
 
-  #frames(changes: readonly Change[], { ofObjects }: BatchFrames): readonly Uint8Array[] {
+  #frames(changes: readonly Change[], { ofChanges }: BatchFrames): readonly Uint8Array[] {
     const { matches } = this.#options
     const frames: Uint8Array[] = []
     for (const change of changes) {
       const event = eventOf(change, { matches })
-      if (event) frames.push(this.#frame(event, ofObjects))
+      if (event) frames.push(this.#frame(event, { change, ofChanges }))
     }
     return inPieces(frames)
   }
 
-  #frame({ type, stored }: ObjectChangeEvent, ofObjects?: BatchFrames['ofObjects']): Uint8Array {
+  #frame({ type, stored }: ObjectChangeEvent, shared?: { change: Change } & BatchFrames): Uint8Array {
     if (!this.#plain || !isCurrent(stored, this.#options.resource))
       return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
-    const shared = ofObjects?.get(stored) ?? {}
-    ofObjects?.set(stored, shared)
-    return (shared[type] ??= Buffer.concat([opening[type], stored.bytes, closing]))
+    const frames = shared?.ofChanges.get(shared.change) ?? {}
+    shared?.ofChanges.set(shared.change, frames)
+    const known = valueOf(frames[type])
+    if (known) return known
+    const frame = plainFrame(type, stored.bytes)
+    frames[type] = heldFor(frame, frame.byteLength)
+    return frame
   }
 
   #shape(object: UnstructuredObject): JsonObject {
@@ -158,13 +167,46 @@ export class WatchEncoder {
   }
 }
 
-type SharedFrames = Partial<Record<EventType, Uint8Array>>
+type SharedFrames = Partial<Record<EventType, Shared<Uint8Array>>>
 
 /** The frames of a batch that all its watchers share. */
 interface BatchFrames {
   /** Those of watchers without a selector. */
-  pieces?: readonly Uint8Array[]
-  readonly ofObjects: Map<StoredObject, SharedFrames>
+  pieces?: Shared<readonly Uint8Array[]>
+  readonly ofChanges: Map<Change, SharedFrames>
+}
+
+/**
+ * What watchers share. Large frames are not held by their batch, only by the watchers that send them: a batch waits in the
+ * backlogs of slow watchers, and would keep three copies of a large object.
+ */
+type Shared<T extends object> = T | WeakRef<T>
+
+const heldBytesMax = 65_536
+
+function heldFor<T extends object>(value: T, bytes: number): Shared<T> {
+  return bytes <= heldBytesMax ? value : new WeakRef(value)
+}
+
+function valueOf<T extends object>(shared: Shared<T> | undefined): T | undefined {
+  return shared instanceof WeakRef ? shared.deref() : shared
+}
+
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  let bytes = 0
+  for (const piece of pieces) bytes += piece.byteLength
+  return bytes
+}
+
+/** The frame of an object that is sent as it is stored; a large one with room for the frame of HTTP/1.1. */
+function plainFrame(type: EventType, bytes: Uint8Array): Uint8Array {
+  const before = opening[type]
+  if (bytes.byteLength <= joinedBytesMax) return Buffer.concat([before, bytes, closing])
+  const frame = allocatePiece(before.byteLength + bytes.byteLength + closing.byteLength)
+  frame.set(before, 0)
+  frame.set(bytes, before.byteLength)
+  frame.set(closing, before.byteLength + bytes.byteLength)
+  return frame
 }
 
 const sharedFrames = new WeakMap<WatchBatch, BatchFrames>()
@@ -314,18 +356,17 @@ function storedIn({ entry, previous }: Change): StoredObject[] {
   return [entry, previous].flatMap((one) => (one ? [storedObjectOf(one)] : []))
 }
 
-const lastStates = new WeakMap<Change, StoredObject>()
+const lastStates = new WeakMap<Change, Shared<StoredObject>>()
 
 function lastStateOf(change: Change, before: StoredObject): StoredObject {
-  let last = lastStates.get(change)
-  if (last === undefined)
-    lastStates.set(
-      change,
-      (last = new StoredObject(restamped(before.bytes, change.revision), change.revision, {
-        writtenAt: before.revision,
-        keepsParsed: before.keepsParsed,
-      })),
-    )
+  const known = valueOf(lastStates.get(change))
+  if (known) return known
+  const bytes = restamped(before.bytes, change.revision)
+  const last = new StoredObject(bytes, change.revision, {
+    writtenAt: before.revision,
+    keepsParsed: before.keepsParsed,
+  })
+  lastStates.set(change, heldFor(last, bytes.byteLength))
   return last
 }
 
