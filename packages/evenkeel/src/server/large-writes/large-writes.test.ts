@@ -238,6 +238,21 @@ describe('row 21: LargeWrites', () => {
     expect((await next)?.status).toBe(201)
   })
 
+  test('hands what waited for an ended thread to the next one', async () => {
+    const { large, workers, worker } = await started()
+    const first = large.handle(contextOf(), body(300_000), { isOwn: true })
+    const second = large.handle(contextOf(), body(300_000), { isOwn: true })
+    await flushPromises()
+    expect(worker.writes).toHaveLength(1)
+    worker.emit('error', outOfMemory)
+    await expect(first).rejects.toMatchObject({ code: 413 })
+    const next = await workerOf(workers, 1)
+    next.beReady()
+    await flushPromises()
+    next.answer(next.writes[0] as Sent)
+    expect((await second)?.status).toBe(201)
+  })
+
   test('answers every write when the thread ends', async () => {
     const { large, worker } = await started()
     const answers = ['ada', 'bob'].map((name) =>

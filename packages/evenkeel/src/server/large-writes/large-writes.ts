@@ -155,20 +155,18 @@ export class LargeWrites {
   }
 
   async #handle(context: RequestContext, body: Uint8Array, options: HandOver): Promise<WireResponse | undefined> {
-    if (!this.#ready() && (this.#hasAnsweredFirst || body.byteLength > patientFactor * this.bytesMax))
-      await abortable(this.#starting ?? Promise.resolve(), { signal: context.request.signal })
+    const { signal } = context.request
+    const mayWait = this.#hasAnsweredFirst || body.byteLength > patientFactor * this.bytesMax
     this.#hasAnsweredFirst = true
-    if (!this.#ready()) return undefined
+    if (!(mayWait ? await this.#untilReady(signal) : this.#ready())) return undefined
     const queue = body.byteLength > hugeBytes ? this.#huge : this.#others
     const seat = await queue.enter(context.user.name, () => context.request.signal)
-    const thread = this.#ready()
-    if (!thread) {
-      seat.leave()
-      return undefined
-    }
     this.#stopIdle?.()
     this.#inside++
     try {
+      // The thread may have ended meanwhile. All that waited for it must not be handled here, at once.
+      const thread = await this.#untilReady(signal)
+      if (!thread) return undefined
       // Memory that the listener may use for other requests stays here.
       return await this.#send(thread, context, options.isOwn ? body : copyBytes(body))
     } catch (error) {
@@ -212,7 +210,16 @@ export class LargeWrites {
     }
   }
 
-  /** The thread, once it is ready; starts it. */
+  /** The thread; undefined when there can be none. */
+  async #untilReady(signal: AbortSignal): Promise<LargeWriteThread | undefined> {
+    for (;;) {
+      const thread = this.#ready()
+      if (thread || !this.#starting || !this.#isPossible || this.#services.stopping.aborted) return thread
+      await abortable(this.#starting, { signal })
+    }
+  }
+
+  /** The thread, if it is ready; starts it otherwise. */
   #ready(): LargeWriteThread | undefined {
     if (this.#services.stopping.aborted || !this.#isPossible) return undefined
     this.#starting ??= this.#start()
