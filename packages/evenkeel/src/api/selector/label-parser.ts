@@ -19,9 +19,15 @@ import { validateLabelRequirement, type LabelOperator, type LabelRequirement } f
  * @throws {ApiError} `BadRequest`, with the text of upstream.
  */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
-  const parsed = new Parser(tokenize(text)).parse()
-  return parsed.sort((a, b) => compareText(a.key, b.key))
+  if (last?.text === text) return last.requirements
+  const requirements = new Parser(tokenize(text)).parse().sort((a, b) => compareText(a.key, b.key))
+  if (text.length <= rememberedMax) last = { text, requirements }
+  return requirements
 }
+
+/** A request reads its selector twice, for authorization and for its work, and a client often opens many watches with one. */
+let last: { readonly text: string; readonly requirements: readonly LabelRequirement[] } | undefined
+const rememberedMax = 65_536
 
 type TokenKind = 'end' | 'identifier' | 'in' | 'notin' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<'
 

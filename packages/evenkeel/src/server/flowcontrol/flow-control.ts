@@ -56,11 +56,16 @@ export class FlowControl {
    * @throws {ApiError} `TooManyRequests`, also by rejecting.
    */
   enter(context: RequestContext): Seat | Promise<Seat> {
-    if (context.verb === 'watch') return noSeat
+    const isWatch = context.verb === 'watch'
     const lane = requestClassOf(context.verb)
-    if (isExempt(context)) return this.#exemptSeat(lane)
-    const seat = this.#gates[lane].enter(context.user.name, () => context.request.signal)
-    return lane === 'lists' && context.request.peer !== undefined ? this.#paced(seat, context.user.name) : seat
+    if (!isWatch && isExempt(context)) return this.#exemptSeat(lane)
+    const seat = isWatch ? noSeat : this.#gates[lane].enter(context.user.name, () => context.request.signal)
+    return isWatch || lane === 'lists' ? this.#paced(seat, context) : seat
+  }
+
+  /** The turn of a request that has more to do; undefined when it may continue at once. In process no request waits. */
+  turn({ request, user }: Pick<RequestContext, 'request' | 'user'>): Promise<void> | undefined {
+    return request.peer === undefined ? undefined : this.#scheduler.turn(user.name)
   }
 
   /**
@@ -156,10 +161,10 @@ export class FlowControl {
     return askedMs > 0 && askedMs < max ? askedMs : max
   }
 
-  /** A list with a seat may still have to yield to other requests. In process there are no sockets to read. */
-  #paced(entering: Seat | Promise<Seat>, user: string): Seat | Promise<Seat> {
-    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat, user))
-    const turn = this.#scheduler.turn(user)
+  /** A list or watch with a seat may still have to yield to other requests. */
+  #paced(entering: Seat | Promise<Seat>, context: RequestContext): Seat | Promise<Seat> {
+    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat, context))
+    const turn = this.turn(context)
     return turn === undefined ? entering : turn.then(() => entering)
   }
 

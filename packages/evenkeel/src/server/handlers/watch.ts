@@ -169,6 +169,7 @@ export class WatchHandler {
         framer,
         resource: target.resource,
         isLent: context.request.borrowsChunks === true,
+        turn: () => this.#flowControl.turn(context),
       })
       if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
       for await (const batch of source) {

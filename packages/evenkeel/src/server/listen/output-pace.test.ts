@@ -25,23 +25,23 @@ test('OutputPace spreads the writes of many streams over turns, in their order',
     await turn()
     if (granted.length > before) inTurns.push(granted.length - before)
   }
-  expect(Math.max(...inTurns)).toBeLessThanOrEqual(8)
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(16)
   expect(granted).toEqual(Array.from({ length: 80 }, (_, index) => index))
 })
 
 test('OutputPace makes a later write wait behind those that wait already', async () => {
   const pace = new OutputPace(new SystemClock())
-  const granted = ask(pace, 20)
+  const granted = ask(pace, 40)
   await turn()
   const before = granted.length
-  expect(before).toBeLessThan(20)
+  expect(before).toBeLessThan(40)
   expect(pace.take(1)).toBeInstanceOf(Promise)
 })
 
 test('OutputPace has a full budget again after a quiet turn', async () => {
   const pace = new OutputPace(new SystemClock())
-  const first = ask(pace, 8)
-  expect(first).toHaveLength(8)
+  const first = ask(pace, 16)
+  expect(first).toHaveLength(16)
   for (let turns = 0; turns < 3; turns++) await turn()
-  expect(ask(pace, 7)).toHaveLength(7)
+  expect(ask(pace, 15)).toHaveLength(15)
 })

@@ -12,8 +12,8 @@
  */
 import { deferred, type Clock, type Deferred } from '#base'
 
-/** About a millisecond of encryption. */
-const turnBytesMax = 524_288
+/** About two milliseconds of encryption. */
+const turnBytesMax = 1_048_576
 /** What a write costs besides its bytes: a call of the system. */
 const writeBytes = 4_096
 

@@ -280,6 +280,8 @@ interface InitialFramesOptions {
   readonly resource: Resource
   /** Whether the reader has finished with a piece when it requests the next. */
   readonly isLent: boolean
+  /** Called before each piece: thousands of watches may begin at once. */
+  readonly turn: () => Promise<void> | undefined
 }
 
 const pieceBytes = 262_144
@@ -289,7 +291,7 @@ const lentBytesMin = 131_072
 
 export async function* initialFrames(
   entries: readonly Entry[],
-  { framer, resource, isLent }: InitialFramesOptions,
+  { framer, resource, isLent, turn }: InitialFramesOptions,
 ): AsyncGenerator<Uint8Array, void> {
   let memory: Buffer | undefined
   const allocate = (bytes: number): Buffer => {
@@ -298,6 +300,8 @@ export async function* initialFrames(
     return allocatePiece(bytes, { memory })
   }
   for (let at = 0; at < entries.length;) {
+    const waiting = turn()
+    if (waiting) await waiting
     const end = pieceEnd(entries, at)
     const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
     const preparing = prepareConversions(items, resource, { reuse: true })
