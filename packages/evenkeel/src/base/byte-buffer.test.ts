@@ -3,6 +3,23 @@ import { describe, expect, test } from 'vitest'
 import { ByteBuffer } from './byte-buffer.ts'
 
 describe('ByteBuffer', () => {
+  test('has room for all announced bytes once an eighth has arrived, and believes no announcement before', () => {
+    const buffer = new ByteBuffer({ expected: 8000 })
+    const sizes: number[] = []
+    for (let appended = 0; appended < 8000; appended += 400) {
+      buffer.append(Buffer.alloc(400, 1))
+      sizes.push(buffer.bytes.buffer.byteLength)
+    }
+    expect([...new Set(sizes)].filter((size) => size >= 400 && size !== 65_536).slice(-2)).toEqual([800, 8000])
+    expect(buffer.bytes).toEqual(Buffer.alloc(8000, 1))
+  })
+
+  test('takes more than was announced', () => {
+    const buffer = new ByteBuffer({ expected: 3 })
+    for (const text of ['ab', 'cd', 'ef']) buffer.append(Buffer.from(text))
+    expect(buffer.bytes.toString()).toBe('abcdef')
+  })
+
   test('holds what a list of pieces would, through any appends, drops and takes', () => {
     const step = fc.oneof(
       fc.record({ append: fc.uint8Array({ maxLength: 40 }) }),

@@ -16,6 +16,12 @@ export class ByteBuffer {
   #start = 0
   #end = 0
   #isOwn = false
+  readonly #expected: number
+
+  /** @param options.expected how many bytes are announced: once an eighth has arrived, there is room for all of them */
+  constructor({ expected = 0 }: { expected?: number } = {}) {
+    this.#expected = expected
+  }
 
   get size(): number {
     return this.#end - this.#start
@@ -64,7 +70,10 @@ export class ByteBuffer {
 
   #grow(length: number): void {
     const { bytes } = this
-    const larger = Buffer.allocUnsafeSlow(Math.max(leastBytes, 2 * bytes.length, bytes.length + length))
+    const needed = bytes.length + length
+    const announced = 8 * needed >= this.#expected ? this.#expected : 0
+    const size = announced >= needed ? announced : Math.max(leastBytes, 2 * bytes.length, needed)
+    const larger = Buffer.allocUnsafeSlow(size)
     larger.set(bytes, 0)
     this.#memory = larger
     this.#start = 0

@@ -60,12 +60,13 @@ interface ParsedBody {
  */
 export async function readBody({ body, headers }: WireRequest): Promise<Uint8Array> {
   if (body === undefined) return new Uint8Array()
-  if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge()
+  const expected = Number(headers['content-length'] ?? 0)
+  if (expected > bodyBytesMax) throw tooLarge()
   if (body instanceof Uint8Array) {
     if (body.byteLength > bodyBytesMax) throw tooLarge()
     return body
   }
-  const whole = new ByteBuffer()
+  const whole = new ByteBuffer({ expected })
   for await (const piece of body) {
     if (whole.size + piece.byteLength > bodyBytesMax) throw tooLarge()
     whole.append(piece)

@@ -3,9 +3,7 @@
  *
  * The store gives the same batch to all watchers of a prefix. For watchers of the stored version its frames are
  * encoded once, and the same buffers go to all of them, with or without a selector: this decides the cost of fan-out. A
- * batch of large objects is several buffers. The initial objects are
- * written in pieces that fit the cache of a processor; when the reader is done with a piece before it asks for the
- * next, all pieces use the same memory.
+ * batch of large objects is several buffers. The initial objects are written in pieces that fit the cache of a processor.
  *
  * With a selector an object is ADDED when it begins to match and DELETED when it ceases to, with its last matching
  * content under the version of the change. Small objects are parsed once for all watchers; of large ones only the labels
@@ -273,51 +271,6 @@ function inPieces(frames: readonly Uint8Array[]): readonly Uint8Array[] {
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
   if (pieces.length <= 1) return pieces[0]
   return Buffer.concat(pieces)
-}
-
-interface InitialFramesOptions {
-  readonly framer: WatchEncoder
-  readonly resource: Resource
-  /** Whether the reader has finished with a piece when it requests the next. */
-  readonly isLent: boolean
-  /** Called before each piece: thousands of watches may begin at once. */
-  readonly turn: () => Promise<void> | undefined
-}
-
-const pieceBytes = 262_144
-const pieceItems = 500
-/** Smaller pieces may still be in the queue of the socket when the next is requested. */
-const lentBytesMin = 131_072
-
-export async function* initialFrames(
-  entries: readonly Entry[],
-  { framer, resource, isLent, turn }: InitialFramesOptions,
-): AsyncGenerator<Uint8Array, void> {
-  let memory: Buffer | undefined
-  const allocate = (bytes: number): Buffer => {
-    if (!isLent || bytes < lentBytesMin) return allocatePiece(bytes)
-    if (!memory || memory.length < bytes) memory = allocatePiece(bytes + (bytes >> 3))
-    return allocatePiece(bytes, { memory })
-  }
-  for (let at = 0; at < entries.length;) {
-    const waiting = turn()
-    if (waiting) await waiting
-    const end = pieceEnd(entries, at)
-    const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
-    const preparing = prepareConversions(items, resource, { reuse: true })
-    if (preparing) await preparing
-    const piece = framer.existing(items, allocate)
-    if (piece) yield piece
-    at = end
-  }
-}
-
-/** The end of the next piece, with at least one object. */
-function pieceEnd(entries: readonly Entry[], start: number): number {
-  let bytes = 0
-  let at = start
-  while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
-  return at
 }
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
