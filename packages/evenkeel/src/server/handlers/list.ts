@@ -85,10 +85,11 @@ export class ListHandler {
     const {
       method,
       headers: { 'accept-encoding': encodings = '' },
+      borrowsChunks: isLent,
     } = context.request
     const headers = headersOf(context, 'json')
     if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
-      return { status: 200, headers, body: joinedList(text, this.#clock) }
+      return { status: 200, headers, body: joinedList(text, this.#clock, { isLent }) }
     const body = await compressedList(text, this.#compressedRuns, this.#clock)
     return { status: 200, headers: { ...headers, ...gzipHeaders }, body }
   }

@@ -15,6 +15,7 @@ import type { Entry } from '#store'
 import type { MediaChoice } from '#wire'
 import type { ListSlices } from '../flowcontrol/work-scheduler.ts'
 import { makeTable, metadataListOnly, type MetaVersion } from '../handlers/table.ts'
+import { LentMemory } from '../listen/lent-memory.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { encode, includeObjectOf } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
@@ -60,10 +61,21 @@ export function itemsLength(entries: readonly Entry[], skipped: number): number 
 }
 
 /** The JSON text of a list. */
-export function joinedList(text: ListText, clock: Clock): Uint8Array | AsyncIterable<Uint8Array> {
-  const isWhole = text.size <= wholeBytes
-  const pieces = listPieces(text, { pieceMax: isWhole ? text.size : pieceBytes })
-  return isWhole ? (pieces.next().value ?? text.head) : yieldBetween(pieces, clock)
+export function joinedList(
+  text: ListText,
+  clock: Clock,
+  { isLent = false }: { isLent?: boolean | undefined } = {},
+): Uint8Array | AsyncIterable<Uint8Array> {
+  if (text.size > wholeBytes) return lentPieces(text, { memory: new LentMemory({ isLent }), clock })
+  return listPieces(text, { pieceMax: text.size, memory: ownMemory }).next().value ?? text.head
+}
+
+type PieceMemory = Pick<LentMemory, 'allocate' | 'shorten'>
+
+/** For a list of one piece: small buffers come from the pool of Node. */
+const ownMemory: PieceMemory = {
+  allocate: (bytes) => Buffer.allocUnsafe(bytes),
+  shorten: (piece, bytes) => piece.subarray(0, bytes),
 }
 
 /** Writes one item, with a comma before it unless it is the first, and returns the next offset. */
@@ -87,11 +99,19 @@ async function* yieldBetween(pieces: Iterable<Uint8Array>, clock: Clock): AsyncG
   }
 }
 
+async function* lentPieces(
+  text: ListText,
+  { memory, clock }: { memory: LentMemory; clock: Clock },
+): AsyncGenerator<Uint8Array, void> {
+  yield* yieldBetween(listPieces(text, { pieceMax: pieceBytes, memory }), clock)
+  memory.release()
+}
+
 function* listPieces(
   { entries, head, skipped }: ListText,
-  { pieceMax }: { pieceMax: number },
+  { pieceMax, memory }: { pieceMax: number; memory: PieceMemory },
 ): Generator<Uint8Array, void> {
-  let piece = Buffer.allocUnsafe(Math.max(pieceMax, head.byteLength))
+  let piece = memory.allocate(Math.max(pieceMax, head.byteLength))
   piece.set(head)
   let used = head.byteLength
   for (let index = 0; index < entries.length; index++) {
@@ -99,18 +119,18 @@ function* listPieces(
     if (entry === undefined) continue
     const needed = entry.value.byteLength - skipped + (skipped > 0 ? 1 : 0) + (index > 0 ? 1 : 0)
     if (used + needed > piece.byteLength) {
-      yield piece.subarray(0, used)
-      piece = Buffer.allocUnsafe(Math.max(pieceMax, needed))
+      yield memory.shorten(piece, used)
+      piece = memory.allocate(Math.max(pieceMax, needed))
       used = 0
     }
     used = writeItem(piece, entry, { at: used, skipped, isFirst: index === 0 })
   }
   if (used + listEnd.byteLength <= piece.byteLength) {
     piece.set(listEnd, used)
-    yield piece.subarray(0, used + listEnd.byteLength)
+    yield memory.shorten(piece, used + listEnd.byteLength)
     return
   }
-  yield piece.subarray(0, used)
+  yield memory.shorten(piece, used)
   yield listEnd
 }
 

@@ -16,6 +16,7 @@ import type { Change, Entry, WatchBatch } from '#store'
 import { encodeCborEvent, encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
 import { allocatePiece } from '../listen/http1-body.ts'
+import type { LentMemory } from '../listen/lent-memory.ts'
 import { includeObjectOf } from '../response.ts'
 import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { restamped, StoredObject } from '../storage/stored-object.ts'
@@ -86,15 +87,15 @@ export class WatchEncoder {
   }
 
   /** Objects that existed before the watch, in memory that is allocated once. */
-  existing(items: readonly StoredObject[], allocate: (bytes: number) => Buffer): Uint8Array | undefined {
+  existing(items: readonly StoredObject[], memory: LentMemory): Uint8Array | undefined {
     const { resource } = this.#options
     if (!this.#plain || !items.every((stored) => isCurrent(stored, resource)))
       return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
     let bytes = 0
     for (const stored of items) bytes += opening.ADDED.length + stored.bytes.length + closing.length
-    const frames = allocate(bytes)
+    const frames = memory.allocate(bytes)
     const used = this.#options.choice.mayOmitManagedFields ? writeShort(items, frames) : writeWhole(items, frames)
-    return used === bytes ? frames : allocatePiece(used, { memory: frames })
+    return memory.shorten(frames, used)
   }
 
   /** A bookmark at a revision; `initial` ends the list of existing objects. */
