@@ -12,7 +12,7 @@ import {
   matchesPattern,
   objectIn,
   objectsIn,
-  patternError,
+  patternChecker,
   setCondition,
   textIn,
   textsIn,
@@ -74,7 +74,7 @@ export const customResourceDefinitionStrategy: StrategyHooks = {
 function checks(): ValidateCrdOptions {
   return {
     checkClientConfig: validateClientConfig,
-    checkPattern: patternError,
+    checkPattern: patternChecker(),
     matches: matchesPattern,
     expressions: loadedRuleLanguage(),
   }

@@ -283,5 +283,5 @@ export {
   valueIn,
   type Fields,
 } from './fields.ts'
-export { matchesPattern, patternMatcher, patternError, loadPatternEngine } from './patterns.ts'
+export { matchesPattern, patternMatcher, patternChecker, loadPatternEngine } from './patterns.ts'
 export { loadValidationRules, loadedRuleLanguage, lazyValidationRules } from './validation-rules.ts'

@@ -46,11 +46,28 @@ function patternOf(pattern: string): RE2JS | undefined {
   return made
 }
 
-/** What is wrong with a pattern; undefined when it can be used. */
-export function patternError(pattern: string): string | undefined {
-  try {
-    engine?.compile(pattern)
+/** What the patterns of one definition may have in all: to compile them takes about a second. */
+const instructionsMax = 1_000_000
+
+/**
+ * A check for the patterns of one definition: what is wrong with a pattern; undefined when it can be used.
+ *
+ * It throws `RequestEntityTooLarge` when all of them together are too large.
+ */
+export function patternChecker(): (pattern: string) => string | undefined {
+  let left = instructionsMax
+  return (pattern) => {
+    const made = compiledOrError(pattern)
+    if (typeof made === 'string') return made
+    left -= made?.programSize() ?? 0
+    if (left < 0) throw requestEntityTooLarge('the patterns of the definition are too large')
     return undefined
+  }
+}
+
+function compiledOrError(pattern: string): RE2JS | string | undefined {
+  try {
+    return engine?.compile(pattern)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

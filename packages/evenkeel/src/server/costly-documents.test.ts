@@ -96,8 +96,8 @@ const documents: Record<string, () => Costly> = {
     status: 422,
     says: 'more errors]',
   }),
-  'D8: 90,000 bad finalizers': () => ({
-    body: map({ finalizers: list(90_000, (i) => `!${i}`) }),
+  'D8: 9,000 bad finalizers': () => ({
+    body: map({ finalizers: list(9_000, (i) => `!${i}`) }),
     status: 422,
     says: 'more errors]',
   }),
@@ -206,4 +206,33 @@ test('row 13: protobuf has the limit of values that JSON has', async () => {
   const body = encodeProtobuf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'wide' }, data })
   const { status } = await server.ask('POST', maps, { body, type: 'application/vnd.kubernetes.protobuf' })
   expect(status).toBe(413)
+})
+
+test('row 13: an object has at most 10,000 finalizers', async () => {
+  const send = async (count: number): Promise<number> => {
+    const finalizers = list(count, (index) => `a.dev/f${index}`)
+    return (await server.ask('POST', maps, { body: { metadata: { name: 'held', finalizers } } })).status
+  }
+  expect([await send(10_000), await send(10_001)]).toEqual([201, 413])
+})
+
+test('row 13: the patterns of a definition have a limit in all', async () => {
+  const pattern = { type: 'string', pattern: '^(a{1,20}){1,20}$' }
+  const properties = Object.fromEntries(list(3000, (index) => [`p${index}`, pattern]))
+  const answer = await server.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All', {
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'toos.cost.dev' },
+      spec: {
+        group: 'cost.dev',
+        scope: 'Namespaced',
+        names: { plural: 'toos', singular: 'too', kind: 'Too', listKind: 'TooList' },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
+        ],
+      },
+    },
+  })
+  expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('patterns of the definition') as string])
 })

@@ -47,7 +47,7 @@ export {
   parseQuantity,
   parseTime,
   parseTimestamp,
-  patternError,
+  patternChecker,
   quantityAsInteger,
   quantityAsNumber,
   quantityOf,

@@ -221,6 +221,7 @@ export function shapeObject(
   if (mistake !== undefined)
     throw cannotBeHandledError(resource.kind, resource.version, body.isCbor ? inCbor(mistake, resource) : mistake)
   const draft = object as ObjectDraft
+  checkFinalizers(draft)
   if (!resource.custom) keepResetFields(draft, given)
   if (fieldValidation === 'Ignore' || unknown.length + duplicates.length + mistakes.length === 0) return draft
   const sentences = body.isCbor
@@ -230,6 +231,15 @@ export function shapeObject(
     throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
   return draft
+}
+
+/** An object has a few of them. Each is a field of its manager: a hundred thousand take a second. */
+const finalizersMax = 10_000
+
+/** @throws {ApiError} `RequestEntityTooLarge` */
+function checkFinalizers({ metadata: { finalizers } }: ObjectDraft): void {
+  if (Array.isArray(finalizers) && finalizers.length > finalizersMax)
+    throw requestEntityTooLarge(`metadata.finalizers has more than ${finalizersMax} items`)
 }
 
 const cborTypes: Readonly<Record<string, string>> = { string: 'byte string', bool: 'primitives', object: 'map' }
