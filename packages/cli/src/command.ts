@@ -116,7 +116,7 @@ export function helpOfAll(sections: readonly Section[]): string {
 Usage: evenkeel COMMAND [options]
 
 ${lines.join('\n')}
-evenkeel COMMAND --help says more about one. --json works everywhere.
+evenkeel COMMAND --help says more about one. --json works everywhere. evenkeel version prints the version.
 `
 }
 

@@ -41,8 +41,26 @@ describe('main', () => {
     expect(await type('help', name)).toMatchObject({ out })
   })
 
-  test('--version prints the version of the package', async () => {
+  test('F16: version and --version print the version of the package', async () => {
     expect((await type('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await type('version')).out).toBe((await type('--version')).out)
+    expect(JSON.parse((await type('version', '--json')).out)).toMatchObject({ node: process.version })
+  })
+
+  test('F16: options before the command belong to it', async () => {
+    const missing = join(cwd, 'nowhere')
+    for (const words of [
+      ['--kubeconfig', missing, 'get', 'lamps'],
+      ['--json', '--kubeconfig', missing, '-n', 'a', 'get', 'lamps'],
+      [`--kubeconfig=${missing}`, 'get', 'lamps'],
+    ]) {
+      const { code, out, err } = await type(...words)
+      expect(code).not.toBe(0)
+      expect(`${out}${err}`).toContain('nowhere')
+      expect(`${out}${err}`).not.toContain('unknown command')
+    }
+    expect((await type('--help', 'get')).out).toBe((await type('get', '--help')).out)
+    expect((await type('--nope', 'get', 'lamps')).err).toContain('unknown option --nope')
   })
 
   test.each([

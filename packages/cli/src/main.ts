@@ -10,7 +10,7 @@ import { helpOf, helpOfAll, type Command, type ConnectOptions, type Invocation, 
 import { sections } from './commands.ts'
 import { connectFor } from './connection.ts'
 import { Failure, failureOf } from './failure.ts'
-import { nearest, parseInvocation } from './parse.ts'
+import { commandFirst, nearest, parseInvocation } from './parse.ts'
 import { safeText } from './terminal.ts'
 
 /** Runs one command. @throws {Error} a bug of this program */
@@ -28,9 +28,10 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+async function dispatch(given: readonly string[], io: Io): Promise<number> {
+  const [first, ...rest] = commandFirst(given)
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') return help(rest, io)
-  if (first === '--version') return version(io)
+  if (first === '--version' || first === 'version') return version(io, given.includes('--json'))
   const command = find(first)
   const { values, words } = parseInvocation(command, rest)
   if (values.flag('help')) {
@@ -65,11 +66,11 @@ function help([name]: readonly string[], { stdout }: Io): number {
   return 0
 }
 
-async function version({ stdout }: Io): Promise<number> {
+async function version({ stdout }: Io, json: boolean): Promise<number> {
   const { version: own } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
-  stdout.write(`${own}\n`)
+  stdout.write(`${json ? JSON.stringify({ version: own, node: process.version }) : own}\n`)
   return 0
 }
 

@@ -14,6 +14,8 @@ export async function readManifests(
   files: readonly string[],
   io: Pick<Io, 'cwd' | 'stdin'>,
 ): Promise<readonly KubeObject[]> {
+  if (files.length === 0)
+    throw new Failure('usage', 'no file is given', { hint: '-f FILE, or -f - to read standard input' })
   const objects: KubeObject[] = []
   for (const file of files) {
     for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file)))

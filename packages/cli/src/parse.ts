@@ -2,7 +2,14 @@
  * Parses a command line. An unknown word is an error that names the most similar known word.
  */
 import { parseArgs } from 'node:util'
-import { globalOptions, type Command, type OptionSpec, type OptionSpecs, type OptionValues } from './command.ts'
+import {
+  globalOptions,
+  namespaceOptions,
+  type Command,
+  type OptionSpec,
+  type OptionSpecs,
+  type OptionValues,
+} from './command.ts'
 import { Failure } from './failure.ts'
 
 interface ParsedInvocation {
@@ -29,6 +36,25 @@ export function parseInvocation(command: Command, words: readonly string[]): Par
   checkChoices(options, values, hint)
   if (!values.flag('help')) checkWords(command, parsed.positionals, hint)
   return { values, words: parsed.positionals }
+}
+
+/**
+ * Options before the command belong to it: `evenkeel --json get pods` is `evenkeel get --json pods`.
+ *
+ * Only global options and the namespace may stand there: of others it is not known whether a value follows.
+ */
+export function commandFirst(words: readonly string[]): readonly string[] {
+  const leading = { ...globalOptions, ...namespaceOptions }
+  let at = 0
+  while (words[at]?.startsWith('-') === true) {
+    const name = words[at] ?? ''
+    const option = Object.entries(leading).find(
+      ([long, { short }]) => name === `--${long}` || name === `-${short ?? ''}`,
+    )
+    at += option?.[1].type === 'string' ? 2 : 1
+  }
+  const command = words[at]
+  return command === undefined ? words : [command, ...words.slice(0, at), ...words.slice(at + 1)]
 }
 
 /** The options of the command and those of every command. */

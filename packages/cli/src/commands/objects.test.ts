@@ -196,7 +196,10 @@ describe('apply', () => {
       code: 2,
       err: expect.stringMatching(/^error\[bad-file\]: .*none\.yaml/) as string,
     })
-    expect(await cli.type(['apply'])).toMatchObject({ code: 2 })
+    expect(await cli.type(['apply'])).toMatchObject({
+      code: 2,
+      err: 'error[usage]: no file is given\nTry: -f FILE, or -f - to read standard input\n',
+    })
   })
 })
 
