@@ -6,15 +6,18 @@
  */
 import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
 import { onAbort, randomInt, type Clock, type Random } from '#base'
+import type { Resource } from '@evenkeel/builtins'
 import type { Entry, Watch, WatchBatch } from '#store'
 import { mediaTypes, type MediaFormat, type WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import { selectionFor, type ListSelection } from '../list/selection.ts'
+import { LentMemory } from '../listen/lent-memory.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { headersOf, negotiateResponse } from '../response.ts'
+import { prepareConversions } from '../storage/codec.ts'
 import type { Storage } from '../storage/storage.ts'
+import { StoredObject } from '../storage/stored-object.ts'
 import { WatchEncoder } from '../watch/frames.ts'
-import { initialFrames } from '../watch/initial-frames.ts'
 import { withWebSocket } from '../watch/websocket-watch.ts'
 import { readListOptions, type ListOptions } from './list-options.ts'
 import type { ListHandler } from './list.ts'
@@ -254,4 +257,46 @@ function withName(options: ListOptions, name: string): ListOptions {
 
 async function* single(frame: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield await Promise.resolve(frame)
+}
+
+// The initial objects.
+
+interface InitialFramesOptions {
+  readonly framer: WatchEncoder
+  readonly resource: Resource
+  /** Whether the reader has finished with a piece when it requests the next. */
+  readonly isLent: boolean
+  /** Called before each piece: thousands of watches may begin at once. */
+  readonly turn: () => Promise<void> | undefined
+}
+
+const pieceBytes = 262_144
+const pieceItems = 500
+
+/** The objects that existed before a watch, as frames: in pieces, so that the server never holds all of them. */
+async function* initialFrames(
+  entries: readonly Entry[],
+  { framer, resource, isLent, turn }: InitialFramesOptions,
+): AsyncGenerator<Uint8Array, void> {
+  const memory = new LentMemory({ isLent })
+  for (let at = 0; at < entries.length;) {
+    const waiting = turn()
+    if (waiting) await waiting
+    const end = pieceEnd(entries, at)
+    const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
+    const preparing = prepareConversions(items, resource, { reuse: true })
+    if (preparing) await preparing
+    const piece = framer.existing(items, memory)
+    if (piece) yield piece
+    at = end
+  }
+  memory.release()
+}
+
+/** The end of the next piece, with at least one object. */
+function pieceEnd(entries: readonly Entry[], start: number): number {
+  let bytes = 0
+  let at = start
+  while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
+  return at
 }
