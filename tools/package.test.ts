@@ -3,7 +3,7 @@
  *
  * Everything happens in a temporary folder; the working tree and its build stay unchanged.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -188,6 +188,31 @@ describe('a program that uses it', () => {
     expect(run(join(user, 'large.mjs')).trim()).toBe('201 large_writes_total{place="thread"} 1')
   })
 
+  test('F1: names the line of a reconcile that throws, in compiled code and in TypeScript', () => {
+    const lines = failingProgram.split('\n')
+    const line = lines.findIndex((text) => text.includes('settings.limits.size')) + 1
+    write('failing.ts', failingProgram)
+    write(
+      'tsconfig.json',
+      JSON.stringify({
+        compilerOptions: { target: 'es2023', module: 'nodenext', sourceMap: true, types: ['node'], skipLibCheck: true },
+        files: ['failing.ts'],
+      }),
+    )
+    run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', user)
+    const stripsTypes = (process.features as { typescript?: unknown }).typescript === 'strip'
+    for (const file of ['failing.js', ...(stripsTypes ? ['failing.ts'] : [])]) {
+      const { stderr } = spawnSync(process.execPath, [join(user, file)], {
+        cwd: user,
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: user, USERPROFILE: user, TMPDIR: user },
+        timeout: 60_000,
+      })
+      expect(stderr).toContain(`reading 'size')" at=failing.ts:${line} `)
+      expect(stderr.match(/TypeError: .*\n +at .*failing\.ts:\d+:\d+/g)).toHaveLength(1)
+    }
+  })
+
   test.for([
     ['nodenext', 'nodenext', {}],
     ['node16', 'node16', {}],
@@ -208,6 +233,35 @@ describe('a program that uses it', () => {
     expect(typeErrors({ module, moduleResolution: name.split(' ')[0], ...extra })).toBe('')
   })
 })
+
+/** Its second reconcile, a retry, must not print the stack again. */
+const failingProgram = `import { run } from 'evenkeel'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+
+interface Settings { readonly limits: { readonly size: number } }
+
+const stopping = new AbortController()
+let runs = 0
+
+await run({
+  name: 'failing',
+  signal: stopping.signal,
+  controllers: [
+    {
+      for: ConfigMap,
+      reconcile(object) {
+        if (object.metadata.name !== 'a') return
+        if (++runs === 3) return stopping.abort()
+        const settings = JSON.parse(object.data?.['settings'] ?? '{}') as Settings
+        console.log(settings.limits.size)
+      },
+    },
+  ],
+  onReady: ({ manager: { client } }) => {
+    void client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } } as const)
+  },
+})
+`
 
 /** Declarations are checked too (no skipLibCheck): ours must not depend on our own settings. */
 function typeErrors(options: object): string {

@@ -169,7 +169,7 @@ function endOf({ controller, end, writes, attempt }: LedgerEntry): string {
           .slice(0, 3)
           .map(({ verb, object, subresource }) => `${verb} ${nameOf(object)}${subresource ? `/${subresource}` : ''}`)
           .join(', ')}${writes.length > 3 ? ` and ${writes.length - 3} more` : ''}`
-  return `${controller} ${end.error === undefined ? (end.waitingFor === undefined ? 'succeeded' : `parked, waiting for ${end.waitingFor}`) : `failed (attempt ${attempt + 1}): ${end.error}`} in ${Math.round(end.durationMs)} ms and ${wrote}`
+  return `${controller} ${end.error === undefined ? (end.waitingFor === undefined ? 'succeeded' : `parked, waiting for ${end.waitingFor}`) : `failed${end.at === undefined ? '' : ` at ${end.at}`} (attempt ${attempt + 1}): ${end.error}`} in ${Math.round(end.durationMs)} ms and ${wrote}`
 }
 
 /** An answer to a `why` question. Every line is a fact of an object, an Event or the ledger. */

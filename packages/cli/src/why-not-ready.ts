@@ -84,10 +84,10 @@ function partLines(object: KubeObject, field: 'children' | 'dependencies', words
 function runLines(facts: WhyFacts): readonly string[] {
   const [last] = lastRunsOf(facts)
   if (!last?.end) return last ? [`its controller ${last.controller} is at it right now`] : []
-  const { result, error, waitingFor, afterMs } = last.end
+  const { result, error, at, waitingFor, afterMs } = last.end
   if (error !== undefined)
     return [
-      `the last reconcile by ${last.controller} failed (attempt ${last.attempt + 1}): ${error}${afterMs === undefined ? '' : `; it tries again in ${Math.ceil(afterMs / 1000)} s`}`,
+      `the last reconcile by ${last.controller} failed${at === undefined ? '' : ` at ${at}`} (attempt ${last.attempt + 1}): ${error}${afterMs === undefined ? '' : `; it tries again in ${Math.ceil(afterMs / 1000)} s`}`,
     ]
   return waitingFor === undefined ? [] : [`its controller ${last.controller} waits for ${waitingFor} (${result})`]
 }

@@ -125,9 +125,22 @@ describe('prettyLines', () => {
   })
 
   test('writes errors by their message, and what has no JSON by its name', () => {
-    expect(pretty({ error: new Error('it broke'), nothing: undefined, none: null, list: [1, 2], circular })).toBe(
-      '00:00:00.123 warn  hello error="it broke" nothing=undefined none=null list=[1,2] circular={"name":"loop","self":"[circular]"}\n',
+    expect(pretty({ error: new Error('it broke'), nothing: undefined, none: null, list: [1, 2], circular })).toMatch(
+      /^00:00:00\.123 warn {2}hello error="it broke" at=\S+log-lines\.test\.ts:\d+ nothing=undefined none=null list=\[1,2\] circular=\{"name":"loop","self":"\[circular\]"\}\n$/,
     )
+  })
+
+  test('F1: writes the stack of an error below its line, once, with its causes', () => {
+    const lines: string[] = []
+    const write = prettyLines((text) => lines.push(text), { color: false })
+    const error = new Error('outer', { cause: new Error('inner\u001b[31m') })
+    for (const retries of [1, 2]) write({ ...record({ error, retries }), level: 'error' })
+    write({ ...record({ error: new Error('another') }), level: 'error' })
+    expect(lines[0]).toMatch(
+      /^00:00:00\.123 error hello error="outer" at=\S+log-lines\.test\.ts:\d+ retries=1\n {4}Error: outer\n {8}at .*log-lines\.test\.ts:\d+:\d+\)?\n[^]* {6}caused by Error: inner\\u001b\[31m\n/,
+    )
+    expect(lines[1]).toMatch(/^00:00:00\.123 error hello error="outer" at=\S+ retries=2\n$/)
+    expect(lines[2]).toContain('\n    Error: another\n')
   })
 
   test('colours the level by what it is, and only if asked', () => {

@@ -2,11 +2,15 @@
  * Structured logging: a constant message plus fields, written as JSON or for a terminal.
  *
  * Invariants: a logger never throws and never waits; a line below the level costs one comparison;
- * the fields of a child come before those of the call and never change; one record is one line,
+ * the fields of a child come before those of the call and never change; one record is one line of JSON,
  * whatever it contains; control characters never reach the terminal, so that the name of an object
  * cannot move the cursor or change colors.
+ *
+ * On a terminal the stack of an error follows its line, indented. The same stack is written once: a reconcile that
+ * fails again and again has one line for each failure, with the place in the program.
  */
 import type { Clock } from './clock.ts'
+import { describeError, placeOf } from './error-place.ts'
 
 const levels = { debug: 10, info: 20, warn: 30, error: 40 } as const
 
@@ -99,17 +103,43 @@ interface PrettyOptions {
 
 const codes = { debug: 90, info: 36, warn: 33, error: 31, faint: 90 } as const satisfies Record<Level | 'faint', number>
 
-/** Lines for a terminal: time of day, level, message, `name=value` pairs. */
+/** Lines for a terminal: time of day, level, message, `name=value` pairs; below them the stacks of errors. */
 export function prettyLines(write: WriteText, { color = true }: PrettyOptions = {}): (record: LogRecord) => void {
+  const known = new KnownStacks()
   const paint = (style: keyof typeof codes, text: string): string =>
     color ? `\u001b[${codes[style]}m${text}\u001b[39m` : text
   return ({ level, timeMs, message, fields }) => {
-    const pairs = Object.entries(fields).map(
-      ([name, value]) => ` ${paint('faint', `${printable(name)}=`)}${printable(short(value))}`,
-    )
-    write(
-      `${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))} ${printable(message)}${pairs.join('')}\n`,
-    )
+    const pairs = Object.entries(fields).flatMap(([name, value]) => {
+      const at = value instanceof Error ? placeOf(value) : undefined
+      return [[name, short(value)], ...(at === undefined ? [] : [['at', at]])]
+    })
+    const text = pairs.map(([name = '', value = '']) => ` ${paint('faint', `${printable(name)}=`)}${printable(value)}`)
+    const below = level === 'error' ? known.newLines(fields).map((line) => `${paint('faint', printable(line))}\n`) : []
+    const start = `${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))}`
+    write(`${start} ${printable(message)}${text.join('')}\n${below.join('')}`)
+  }
+}
+
+const stacksMax = 200
+
+/** Stacks that were written, the oldest forgotten first. */
+class KnownStacks {
+  readonly #texts = new Set<string>()
+
+  /** The lines of those that were not written before. */
+  newLines(fields: Fields): string[] {
+    return Object.values(fields).flatMap((value) => {
+      if (!(value instanceof Error)) return []
+      const lines = describeError(value)
+      const text = lines.join('\n')
+      if (lines.length < 2 || this.#texts.has(text)) return []
+      this.#texts.add(text)
+      for (const oldest of this.#texts) {
+        if (this.#texts.size <= stacksMax) break
+        this.#texts.delete(oldest)
+      }
+      return lines.map((line) => `    ${line}`)
+    })
   }
 }
 

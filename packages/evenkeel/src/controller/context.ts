@@ -87,6 +87,8 @@ export interface ContextPlugin<Extra extends object = object> {
   steps?(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[]
   /** Called for a key without an object: what is left to do about it. */
   absent?(base: BaseContext, run: PluginRun): Promise<Reconciled>
+  /** Called when a run of an object has failed, after it was logged. */
+  failed?(error: unknown, run: { readonly controller: string; readonly object: KubeObject }): void
 }
 
 export class PerRun<T extends object> {

@@ -2,6 +2,7 @@
  * The errors of a reconcile: `TerminalError` (a retry does not help), `StopReconcile` (not a failure: something is
  * missing) and `RunAborted` (the reason of `context.signal`).
  */
+import { stringifyJson } from '#api'
 import type { Reconciled } from './declaration.ts'
 
 const terminalErrorBrand = Symbol.for('evenkeel.TerminalError')
@@ -94,4 +95,12 @@ export function isRunAborted(error: unknown): error is RunAborted {
 /** The reason of a stopped worker as the reason of its runs. */
 export function toRunAborted(reason: unknown): RunAborted {
   return isRunAborted(reason) ? reason : new RunAborted('shutdown', { cause: reason })
+}
+
+/** User code may throw a string or nothing at all; the log needs an error. */
+export function toError(error: unknown): Error {
+  if (error instanceof Error) return error
+  const text =
+    error === undefined ? 'nothing' : typeof error === 'string' ? error : (stringifyJson(error) ?? typeof error)
+  return new Error(`reconcile threw ${text}`, { cause: error })
 }

@@ -78,6 +78,12 @@ export class Reconciler {
     return run.isCleanup ? this.#cleanUp(object, base) : this.#reconcilePresent(run, object, base)
   }
 
+  /** Tells the plug-ins that a run has failed. */
+  reportFailure({ object }: Run, error: unknown): void {
+    if (!object) return
+    for (const plugin of this.#plugins) plugin.failed?.(error, { controller: this.#name, object })
+  }
+
   async #reconcileKey(base: BaseContext): Promise<Reconciled> {
     const extensions = this.#extend(base, {})
     return callBetween(extensions, () =>

@@ -28,6 +28,8 @@ export interface RunEnd {
   /** `success`, `requeue_after`, `requeue` or `error`, as in the metrics; `aborted` when it was aborted. */
   readonly result: string
   readonly error?: string
+  /** The line of the program that threw: `app.ts:12`. */
+  readonly at?: string
   /** In how long the key runs again by itself. */
   readonly afterMs?: number
   /** What the key waits for, if it is parked. */

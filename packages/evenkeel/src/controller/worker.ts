@@ -12,7 +12,7 @@
  * nothing more; a key that hangs stays locked and is shown as stuck, because running it twice would be worse.
  */
 import { findCause, isApiError, isConflict, stringifyJson } from '#api'
-import { onAbort, randomUuid, type Clock, type Logger, type Random } from '#base'
+import { onAbort, placeOf, randomUuid, type Clock, type Logger, type Random } from '#base'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
 import {
@@ -28,7 +28,7 @@ import {
 import { ConflictGate } from './conflict-gate.ts'
 import type { BaseContext } from './context.ts'
 import type { ControllerDeclaration, Reconciled, ReconcileResult } from './declaration.ts'
-import { isTerminalError, RunAborted, toRunAborted } from './errors.ts'
+import { isTerminalError, RunAborted, toError, toRunAborted } from './errors.ts'
 import type { HotLoops } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
 import { countRun, type ControllerMeter } from './metrics.ts'
@@ -304,14 +304,18 @@ export class Worker {
     const isStopped = abortedFor === 'shutdown' || abortedFor === 'lease-lost'
     if (!isStopped) countRun(this.#meter, { durationMs: run.durationMs, outcome, decision })
     this.#ledger.finish(record, endOf(run, { outcome, decision }))
-    const common = { ...fields, reconcileId: record.reconcileId, ...(afterMs !== undefined && { afterMs }) }
-    if (!failure) this.#log.debug('reconcile finished', { ...common, outcome: outcome.kind })
-    else
-      this.#log.error(failure.isTerminal ? 'reconcile failed; no retry until an event' : 'reconcile failed', {
-        ...common,
-        error: failure.error,
-        retries,
-      })
+    const common = {
+      ...fields,
+      reconcileId: record.reconcileId,
+      ...(afterMs !== undefined && { afterMs: Math.round(afterMs) }),
+    }
+    if (!failure) return this.#log.debug('reconcile finished', { ...common, outcome: outcome.kind })
+    this.#log.error(failure.isTerminal ? 'reconcile failed; no retry until an event' : 'reconcile failed', {
+      ...common,
+      error: failure.error,
+      retries,
+    })
+    this.#reconciler.reportFailure(run, failure.error)
   }
 
   /** Aborts the run of an object that changed in a way that makes the run pointless. */
@@ -381,19 +385,13 @@ function retryAfterMs(error: unknown): number | undefined {
   return undefined
 }
 
-/** User code may throw a string or nothing at all; the log needs an error. */
-function toError(error: unknown): Error {
-  if (error instanceof Error) return error
-  const text =
-    error === undefined ? 'nothing' : typeof error === 'string' ? error : (stringifyJson(error) ?? typeof error)
-  return new Error(`reconcile threw ${text}`, { cause: error })
-}
-
 function endOf(run: Run, { outcome, decision: { result = 'success', failure, afterMs } }: RunResult): RunEnd {
+  const at = failure && placeOf(failure.error)
   return {
     durationMs: run.durationMs,
     result: run.isCancelled ? 'aborted' : result,
     ...(failure && { error: failure.error instanceof Error ? failure.error.message : String(failure.error) }),
+    ...(failure && at !== undefined && { at }),
     ...(afterMs !== undefined && { afterMs }),
     ...(outcome.kind === 'park' && { waitingFor: outcome.waitingFor }),
   }

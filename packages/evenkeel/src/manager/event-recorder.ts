@@ -12,11 +12,12 @@
  * most `seriesMax` series are kept; {@link SpamFilter} limits the writes about one object. A transition event compares
  * with the conditions in the object, not with memory, so a restart repeats nothing.
  */
-import type { Condition, KubeObject } from '#api'
+import { isNotFound, type Condition, type KubeObject } from '#api'
 import {
   deadline as startDeadline,
   deferred,
   onAbort,
+  placeOf,
   randomFraction,
   silentLogger,
   sleep,
@@ -312,7 +313,7 @@ export interface EventContext {
   event(note: EventNote): void
 }
 
-/** Adds `event` to the context of a run. */
+/** Adds `event` to the context of a run, and records its failure. */
 export function eventPlugin(recorder: (controller: string) => EventRecorder): ContextPlugin<EventContext> {
   return {
     name: 'events',
@@ -323,5 +324,25 @@ export function eventPlugin(recorder: (controller: string) => EventRecorder): Co
         },
       },
     }),
+    failed: (error, { controller, object }) => {
+      if (!isGone(object, error)) recorder(controller).event(object, failureNote(error))
+    },
+  }
+}
+
+/** Whether the run failed because its object was deleted meanwhile: there is nothing to record an event about. */
+function isGone({ metadata: { name } }: KubeObject, error: unknown): boolean {
+  return isNotFound(error) && error.subject?.name === name
+}
+
+/** One series per object: a controller that fails again raises its count. */
+function failureNote(error: unknown): EventNote {
+  const at = placeOf(error)
+  const text = error instanceof Error ? error.message || error.name : String(error)
+  return {
+    type: 'Warning',
+    reason: 'ReconcileFailed',
+    action: 'Reconcile',
+    note: `${text}${at === undefined ? '' : ` (${at})`}`,
   }
 }

@@ -14,7 +14,18 @@
  * test('a website gets its deployment', async ({ plane }) => { … })
  */
 import type { Kind } from '#api'
-import { SeededRandom, SimulatedClock, sleep, SystemClock, type Clock, type Logger } from '#base'
+import {
+  createLogger,
+  placeOf,
+  prettyLines,
+  SeededRandom,
+  SimulatedClock,
+  sleep,
+  SystemClock,
+  type Clock,
+  type Logger,
+  type LogRecord,
+} from '#base'
 import { Client } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import { Manager, type ControllersOf, type ManagedContext } from '#manager'
@@ -32,6 +43,7 @@ export interface TestPlaneOptions<Kinds extends readonly Kind[] = readonly Kind[
   /** Run the built-in controllers: garbage collection, namespaces. @default true */
   readonly builtin?: boolean
   readonly seed?: string
+  /** @default errors of controllers, on stderr */
   readonly log?: Logger
 }
 
@@ -56,10 +68,11 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     simulated = false,
     builtin = true,
     seed = '1',
-    log,
+    log: given,
   } = options as TestPlaneOptions
   if (simulated) await preloadModules()
   const clock = simulated ? new SimulatedClock() : new SystemClock()
+  const errors = new ReconcileErrors({ clock, log: given })
   const random = new SeededRandom(seed)
   const plane = await startPlane({
     clock,
@@ -68,7 +81,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     // As envtest does: pods in tests need no account and no token.
     admission: { disablePlugins: ['ServiceAccount'] },
     ...(builtin ? {} : { controllers: false }),
-    ...(log && { log }),
+    ...(given && { log: given }),
   })
   answerActions(controllers, plane)
   const client = new Client({
@@ -78,8 +91,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     namespace: 'default',
   })
   const stopping = new AbortController()
-  const manager =
-    controllers.length === 0 ? undefined : managerOf(plane, clock, { controllers, seed, ...(log && { log }) })
+  const manager = controllers.length === 0 ? undefined : managerOf(plane, clock, { controllers, seed, log: errors.log })
   const running = manager?.run(stopping.signal)
   const advance = async (byMs: number): Promise<void> => {
     if (!(clock instanceof SimulatedClock))
@@ -97,7 +109,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     clock,
     advance,
     stop,
-    until: (condition, options) => until(condition, clock, options),
+    until: (condition, options) => until(condition, clock, { ...options, errors }),
     [Symbol.asyncDispose]: stop,
   }
 }
@@ -124,7 +136,7 @@ const pollMs = 5
 async function until(
   condition: () => boolean | Promise<boolean>,
   clock: Clock,
-  { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = 10_000, errors }: { readonly timeoutMs?: number; readonly errors: ReconcileErrors },
 ): Promise<void> {
   const endMs = clock.monotonic() + timeoutMs
   let last: unknown
@@ -137,7 +149,7 @@ async function until(
     }
     if (clock.monotonic() >= endMs)
       throw new Error(
-        `condition not met within ${timeoutMs} ms: ${condition.toString()}`,
+        `condition not met within ${timeoutMs} ms: ${condition.toString()}${errors.describe()}`,
         last === undefined ? undefined : { cause: last },
       )
     if (clock instanceof SimulatedClock) await clock.advance(pollMs)
@@ -157,7 +169,7 @@ async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T
   return await over
 }
 
-/** The kinds that are not built in, each once. */
+/** The kinds that are not built in, each version once: those of one kind become one definition. */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
   const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [
     withActions(kind, verbs),
@@ -168,7 +180,7 @@ function definedKinds(given: readonly Kind[], controllers: readonly ControllerDe
     ...new Map(
       [...given, ...kinds]
         .filter(({ schema }) => schema !== undefined)
-        .map((kind) => [`${kind.group}/${kind.kind}`, kind]),
+        .map((kind) => [`${kind.group}/${kind.version} ${kind.kind}`, kind]),
     ).values(),
   ]
 }
@@ -204,6 +216,64 @@ export function planeFixture(
       await use(plane)
     } finally {
       await plane.stop()
+    }
+  }
+}
+
+// The failures of controllers.
+
+const entriesMax = 5
+
+interface ReconcileError {
+  readonly text: string
+  count: number
+}
+
+/**
+ * The failures of controllers in a test: printed as they happen, and quoted when a condition is not met.
+ *
+ * A test waits for an object that never comes; the reason is mostly a reconcile that throws. So errors go to stderr unless
+ * the test has a logger of its own. There is one entry per controller, object and error; the latest are kept.
+ */
+class ReconcileErrors {
+  /** The latest last. */
+  readonly #entries = new Map<string, ReconcileError>()
+  readonly log: Logger
+
+  /** @param options.log where all lines go instead of stderr */
+  constructor({ clock, log }: { clock: Clock; log?: Logger | undefined }) {
+    const print = prettyLines((text) => process.stderr.write(text), { color: false })
+    this.log = createLogger({
+      clock,
+      level: log ? 'debug' : 'error',
+      sink: (record) => {
+        this.#note(record)
+        if (log) log[record.level](record.message, record.fields)
+        else print(record)
+      },
+    })
+  }
+
+  /** The latest failures in lines; empty without any. */
+  describe(): string {
+    if (this.#entries.size === 0) return ''
+    const lines = [...this.#entries.values()].map(
+      ({ text, count }) => `  ${text}${count > 1 ? ` (${count} times)` : ''}`,
+    )
+    return `\nthe last failures of controllers:\n${lines.join('\n')}`
+  }
+
+  #note({ fields }: LogRecord): void {
+    const { controller, object, error } = fields
+    if (controller === undefined || !(error instanceof Error)) return
+    const at = placeOf(error)
+    const text = `${String(controller)} ${String(object)}: ${error.name}: ${error.message}${at === undefined ? '' : ` at ${at}`}`
+    const count = (this.#entries.get(text)?.count ?? 0) + 1
+    this.#entries.delete(text)
+    this.#entries.set(text, { text, count })
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= entriesMax) break
+      this.#entries.delete(oldest)
     }
   }
 }
