@@ -19,7 +19,7 @@ export function whyChanged(facts: WhyFacts): WhyAnswer {
   const because = written
     .slice(0, 6)
     .map(({ manager: who = 'an unknown manager', operation = 'Update', time, subresource, fieldsV1 }) => {
-      const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
+      const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shownPath))]
       const shown = fields.slice(0, 5).join(', ')
       return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
     })
@@ -61,27 +61,19 @@ export function isKeyOf(
   return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
 }
 
-/** The first two names of a path. */
-function shortened(path: string): string {
-  return path
-    .replace(/\[.*$/, '')
-    .split('.')
-    .slice(0, path.startsWith('metadata.') ? 3 : 2)
-    .join('.')
+/** The first two names of a path, three of the metadata: `spec.replicas`, `metadata.labels["app.kubernetes.io/name"]`. */
+function shownPath(names: readonly string[]): string {
+  return names
+    .slice(0, names[0] === 'metadata' ? 3 : 2)
+    .map((name, index) => (/^[\w-]+$/.test(name) ? `${index === 0 ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`))
+    .join('')
 }
 
-/** The fields of an entry of managedFields: `spec.replicas`, `metadata.labels.app`. */
-function pathsOf(fields: JsonValue | undefined, path = ''): readonly string[] {
-  if (!isJsonObject(fields)) return path === '' ? [] : [path]
-  const names = Object.keys(fields).filter((name) => name !== '.')
-  if (names.length === 0) return path === '' ? [] : [path]
-  return names.flatMap((name) => pathsOf(fields[name], joined(path, name)))
-}
-
-function joined(path: string, name: string): string {
-  const word = name.replace(/^[fkv]:/, '')
-  if (name.startsWith('f:')) return path === '' ? word : `${path}.${word}`
-  return `${path}[${word.replace(/^\{|\}$/g, '').replace(/"/g, '')}]`
+/** The fields of an entry of managedFields, each as the names of its path up to the first list. */
+function pathsOf(fields: JsonValue | undefined, path: readonly string[] = []): readonly (readonly string[])[] {
+  const names = isJsonObject(fields) ? Object.keys(fields).filter((name) => name.startsWith('f:')) : []
+  if (!isJsonObject(fields) || names.length === 0) return path.length === 0 ? [] : [path]
+  return names.flatMap((name) => pathsOf(fields[name], [...path, name.slice(2)]))
 }
 
 const shownMax = 5

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
 import { type Condition, type KubeObject } from 'evenkeel'
-import { conditionsOf, sentence, stateOf } from './object-state.ts'
+import { conditionsOf, sentence, stateOf, type ObjectState } from './object-state.ts'
 import { ago } from './terminal.ts'
 import { lastRunsOf, refOf, type WhyAnswer, type WhyFacts } from './why-changed.ts'
 
@@ -22,29 +22,23 @@ export function whyNotReady(facts: WhyFacts): WhyAnswer {
     ...runLines(facts),
     ...eventLines(facts),
   ]
-  if (state.isGood === true && because.length === 0)
-    return {
-      question: 'not-ready',
-      answer: `it is ready${state.why === '' || state.why === state.word ? '' : `: ${state.why}`}`,
-      because,
-      advice: [],
-    }
-  if (because.length === 0)
-    return {
-      question: 'not-ready',
-      answer:
-        state.isGood === undefined
-          ? 'it reports no readiness'
-          : `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`,
-      because: silence(facts),
-      advice: adviceFor(facts),
-    }
+  const isSilent = because.length === 0
+  const isFine = isSilent && state.isGood === true
   return {
     question: 'not-ready',
-    answer: `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`,
-    because,
-    advice: adviceFor(facts),
+    answer: readiness(state, { isSilent }),
+    because: isSilent && !isFine ? silence(facts) : because,
+    advice: isFine ? [] : adviceFor(facts),
   }
+}
+
+/** One sentence: `yes: Shines`, `no, it is Progressing: 1 of 3 replicas`. A word is not said twice. */
+function readiness({ word, why, isGood }: ObjectState, { isSilent }: { isSilent: boolean }): string {
+  if (isGood === undefined) return 'it reports no readiness'
+  const isRepeated = why === '' || why.toLowerCase() === word.toLowerCase()
+  const more = isRepeated ? '' : `: ${why}`
+  if (!isGood) return `no, it is ${word}${more}`
+  return `yes${isSilent ? '' : ', with problems'}${more}`
 }
 
 function lag({ metadata: { generation }, ...object }: KubeObject): readonly string[] {

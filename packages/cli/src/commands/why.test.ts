@@ -36,7 +36,7 @@ describe('why', () => {
   test('explains that an object is ready, which manager wrote it last, and why its controller ran', async () => {
     const { code, out } = await cli.type(['why', 'lamp/desk'])
     expect(code).toBe(0)
-    expect(out).toMatch(/^lamp\/desk in default\n\nWhy is it not ready\? it is ready: Shines\.\n/)
+    expect(out).toMatch(/^lamp\/desk in default\n\nIs it ready\? yes: Shines\.\n/)
     expect(out).toContain('Why did it change? lamp wrote it last.')
     expect(out).toMatch(/Why did its controller run\? the ledger has \d+ reconciles\./)
     expect(out).toContain('because lamp/desk in default was created (for Lamp)')
@@ -48,9 +48,28 @@ describe('why', () => {
     } = await why('lamp/sun', '-q', 'not-ready')
     expect(answer).toMatchObject({
       question: 'not-ready',
-      answer: 'it is TooBright: 5000 watts are more than the 100 that the socket bears',
+      answer: 'no, it is TooBright: 5000 watts are more than the 100 that the socket bears',
     })
     expect(answer?.because[0]).toMatch(/^condition Ready is False for \w+: TooBright, 5000 watts/)
+  })
+
+  test('F15: says of an object without readiness that it reports none', async () => {
+    const { answers } = await why('configmap/desk', '-q', 'not-ready')
+    expect(answers[0]?.answer).toBe('it reports no readiness')
+  })
+
+  test('F15: names whole fields, also those with dots', async () => {
+    const labelled = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'labelled', labels: { 'app.kubernetes.io/name': 'a' }, annotations: { plain: 'b' } },
+      data: { 'file.txt': 'c' },
+    }
+    await cli.type(['apply', '-f', '-'], { stdin: JSON.stringify(labelled) })
+    const { answers } = await why('configmap/labelled', '-q', 'changed')
+    expect(answers[0]?.because.join('\n')).toMatch(
+      /wrote data\["file\.txt"\], metadata\.annotations\.plain, metadata\.labels\["app\.kubernetes\.io\/name"\]/,
+    )
   })
 
   test('explains why an object still exists: the finalizer, its reason, and advice', async () => {

@@ -18,7 +18,7 @@ const questions = { 'not-ready': whyNotReady, 'still-here': whyStillHere, change
 type Question = keyof typeof questions
 
 const headings: Readonly<Record<Question, string>> = {
-  'not-ready': 'Why is it not ready?',
+  'not-ready': 'Is it ready?',
   'still-here': 'Why is it still here?',
   changed: 'Why did it change?',
   ran: 'Why did its controller run?',
