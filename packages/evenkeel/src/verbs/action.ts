@@ -30,6 +30,7 @@ import {
   type KubeObject,
 } from '#api'
 import { PerRun, type BaseContext, type PluginRun, type StatusWriter, type Verb } from '#controller'
+import { hasStatusField } from './depends-on/status.ts'
 import { operationVerb, type OperationAction, type OperationOptions } from './operation.ts'
 
 type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
@@ -182,6 +183,14 @@ function tokenVerb<Input>(definition: ActionDefinition): TokenAction<Input> {
     name: `action ${definition.name}`,
     action: definition,
     requested,
+    adds: ({ for: kind }) => {
+      // A kind without a schema is defined elsewhere.
+      if (kind.schema && !hasStatusField(kind, 'actions'))
+        throw new RangeError(
+          `action ${definition.name}: the form 'token' needs status.actions of ${kind.kind}, or every reconcile would perform it again: define its kind with a status and reports: ['actions']`,
+        )
+      return {}
+    },
     extend(base, run) {
       runs.set(base, { base, run })
       return { context: {} }

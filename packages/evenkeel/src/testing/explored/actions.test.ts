@@ -1,18 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { defineKind, Operation } from '#api'
-import type { OperationObject } from '#api'
+import type { Kind, OperationObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
+import { Manager } from '#manager'
 import { action } from '#verbs'
 import { ProgramWorld } from './program.fixture.ts'
 
-const App = defineKind({
+const options = {
   group: 'demo.example.com',
   version: 'v1',
   kind: 'App',
   reports: ['actions'],
   spec: { type: 'object', properties: { running: { type: 'boolean' } } },
   status: { type: 'object', properties: { isUp: { type: 'boolean' } } },
-})
+} as const
+const App = defineKind(options)
 const place = { name: 'web', namespace: 'default' }
 const path = '/apis/demo.example.com/v1/namespaces/default/apps/web'
 
@@ -214,5 +216,21 @@ describe('action', () => {
     expect(() => action('Restart', { form: 'token' })).toThrow('a word in lower case')
     expect(() => action('start', { form: 'state' })).toThrow('give patch')
     expect(() => action('usage', { form: 'call' } as never)).toThrow('needs the option answer')
+  })
+
+  test('F3: refuses a token action on a kind that cannot remember what was handled', async () => {
+    const { reports: _, ...rest } = { ...options, kind: 'Forgetful' }
+    const Forgetful = defineKind(rest)
+    const restart = action('restart', { form: 'token' })
+    const make = (kind: Kind): Manager =>
+      new Manager({
+        name: 'test',
+        transport: () => Promise.reject(new Error('no server')),
+        controllers: [{ for: kind, verbs: [restart] }],
+      })
+    expect(() => make(Forgetful)).toThrow(
+      "action restart: the form 'token' needs status.actions of Forgetful, or every reconcile would perform it again: define its kind with a status and reports: ['actions']",
+    )
+    await make(App).close()
   })
 })

@@ -58,12 +58,17 @@ export function recordedDependencies(object: KubeObject): readonly DependencyRep
 }
 
 /** Whether the schema of a kind has `status.dependencies`. */
-export function hasDependencyStatus({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
+export function hasDependencyStatus(kind: Pick<Kind, 'schema' | 'subresources'>): boolean {
+  return hasStatusField(kind, 'dependencies')
+}
+
+/** Whether a kind keeps this field of its status: the server drops others. */
+export function hasStatusField({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>, name: string): boolean {
   const root = isJsonObject(schema?.['properties']) ? getOwn(schema['properties'], 'status') : undefined
   if (!subresources.status || !isJsonObject(root)) return false
   return (
     root['x-kubernetes-preserve-unknown-fields'] === true ||
-    (isJsonObject(root['properties']) && getOwn(root['properties'], 'dependencies') !== undefined)
+    (isJsonObject(root['properties']) && getOwn(root['properties'], name) !== undefined)
   )
 }
 
