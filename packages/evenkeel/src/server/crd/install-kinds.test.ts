@@ -179,3 +179,17 @@ describe('installKinds', () => {
     await failed
   })
 })
+
+test('F16: an action whose condition has a mistake is refused before anything is installed', async () => {
+  tested = await TestServer.start()
+  const kindWith = (enabledWhen: string): Kind => ({
+    ...defineKind({ ...names, spec: raw }),
+    actions: [{ name: 'stop', form: 'state', patch: { spec: { replicas: 0 } }, enabledWhen }],
+  })
+  await expect(installKinds(tested.server.transport, [kindWith('object.spec.replicas >')])).rejects.toThrow(
+    /^action stop of Website: enabledWhen "object\.spec\.replicas >": .*Syntax error/,
+  )
+  expect((await tested.ask('GET', definitionPath)).status).toBe(404)
+  await installKinds(tested.server.transport, [kindWith('object.spec.replicas > 0')])
+  expect((await tested.ask('GET', definitionPath)).status).toBe(200)
+})

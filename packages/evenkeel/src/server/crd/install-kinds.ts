@@ -17,6 +17,7 @@ import {
   isFailureStatus,
   isJsonObject,
   isNotFound,
+  loadClaimsEngine,
   type Condition,
   type JsonObject,
   type Kind,
@@ -57,6 +58,7 @@ export async function installKinds(
 ): Promise<void> {
   const wanted = crdsOf(kinds)
   if (wanted.length === 0) return
+  await checkActionConditions(kinds)
   const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
   try {
     for (const definition of wanted) await applyCrd(definition, transport, waiting)
@@ -66,6 +68,24 @@ export async function installKinds(
       await waitUntilEstablished(name, transport, { clock, signal: waiting })
   } finally {
     done()
+  }
+}
+
+/** A condition with a mistake would fail for the first user of the action. @throws {RangeError} */
+async function checkActionConditions(kinds: readonly Kind[]): Promise<void> {
+  for (const { kind, actions = [] } of kinds) {
+    for (const { name, enabledWhen } of actions) {
+      if (enabledWhen === undefined) continue
+      const language = await loadClaimsEngine()
+      try {
+        language.compile(enabledWhen, { variable: 'object' })
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new RangeError(`action ${name} of ${kind}: enabledWhen ${stringifyJson(enabledWhen)}: ${reason}`, {
+          cause: error,
+        })
+      }
+    }
   }
 }
 
