@@ -236,8 +236,9 @@ export function shapeObject(
 /** An object has a few of them. Each is a field of its manager: a hundred thousand take a second. */
 const finalizersMax = 10_000
 
-/** @throws {ApiError} `RequestEntityTooLarge` */
-function checkFinalizers({ metadata: { finalizers } }: ObjectDraft): void {
+/** Options of a connection are decoded as objects too, and have no metadata. @throws {ApiError} `RequestEntityTooLarge` */
+function checkFinalizers({ metadata }: Partial<ObjectDraft>): void {
+  const finalizers = metadata?.['finalizers']
   if (Array.isArray(finalizers) && finalizers.length > finalizersMax)
     throw requestEntityTooLarge(`metadata.finalizers has more than ${finalizersMax} items`)
 }
