@@ -263,9 +263,10 @@ class ReconcileErrors {
     return `\nthe last failures of controllers:\n${lines.join('\n')}`
   }
 
-  #note({ fields }: LogRecord): void {
+  // Lines of lower levels have errors that are no failures: an aborted run.
+  #note({ level, fields }: LogRecord): void {
     const { controller, object, error } = fields
-    if (controller === undefined || !(error instanceof Error)) return
+    if (level !== 'error' || controller === undefined || !(error instanceof Error)) return
     const at = placeOf(error)
     const text = `${String(controller)} ${String(object)}: ${error.name}: ${error.message}${at === undefined ? '' : ` at ${at}`}`
     const count = (this.#entries.get(text)?.count ?? 0) + 1
