@@ -30,8 +30,9 @@ ResourceQuotas limit numbers of objects; amounts such as \`requests.cpu\`, node 
 
 Stricter on purpose, because one process serves everybody on one event loop (see [limits](guides/server.md#limits)):
 
-- A document of more than 100,000 values, YAML of more than 150,000 tokens, defaults that add more than 3 MiB, and texts that
-  are too long for the patterns or alternatives of a schema get 413. kube-apiserver has only limits of bytes there.
+- A document of more than 100,000 values, YAML of more than 150,000 tokens, more than 10,000 finalizers, patterns of a CRD with
+  more than a million instructions, defaults that add more than 3 MiB, and texts that are too long for the patterns or
+  alternatives of a schema get 413. kube-apiserver has only limits of bytes there.
 - A response shows the first 1,000 errors of an object, or 256 KiB of them.
 - \`managedFields\` of a client with more than 1,000 entries are ignored, as damaged ones are.
 - Bodies must arrive at 4 KiB a second after the first ten seconds; chunks of one byte and tiny HTTP/2 frames are refused.
