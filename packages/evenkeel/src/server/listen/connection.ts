@@ -4,7 +4,7 @@
 import { heapShare, type Clock, type Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 import type { HeldBytes } from './held-bytes.ts'
-import type { OutputPace } from './output-pace.ts'
+import type { OutputPace } from './turn-budget.ts'
 import type { PendingOutput } from './pending-output.ts'
 
 export interface ServerConnection {

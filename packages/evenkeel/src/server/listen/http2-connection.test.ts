@@ -26,6 +26,30 @@ const preface = Buffer.concat([
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
 ])
 
+/** A GET without a body, and its cancellation. */
+const head = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, 9]), Buffer.from('localhost')])
+const getFrame = (stream: number): Buffer =>
+  Buffer.concat([Buffer.from([0, 0, head.length, 1, 5, 0, 0, 0, stream]), head])
+const resetFrame = (stream: number): Buffer => Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, 8])
+/** The number of the event loop's turn. */
+function countTurns(): { readonly number: number; stop(): void } {
+  let number = 0
+  let isOver = false
+  const next = (): void => {
+    number++
+    if (!isOver) setImmediate(next)
+  }
+  next()
+  return {
+    get number() {
+      return number
+    },
+    stop: () => {
+      isOver = true
+    },
+  }
+}
+
 afterEach(async () => {
   for (const session of sessions.splice(0)) session.destroy()
   await closeServed()
@@ -310,6 +334,39 @@ describe('Http2Connection limits', () => {
     expect(requests.length).toBeLessThan(60)
     expect(calm).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     await until(() => listening.connections === 0)
+  })
+
+  test('row 19: survives requests that are cancelled in the same read, and disconnects their client', async () => {
+    const { listening, requests } = await serve(() => new Promise(() => undefined), { nuisancesMax: 50 })
+    const client = new RawClient(listening.url, { ca, alpn: ['h2'] })
+    await once(client.socket, 'secureConnect')
+    const frames = Array.from({ length: 120 }, (_, index) => 2 * index + 1).flatMap((id) => [
+      getFrame(id),
+      resetFrame(id),
+    ])
+    client.socket.write(Buffer.concat([preface, ...frames]))
+    await client.closed
+    // A GOAWAY frame has type 7, flags 0 and stream 0; its code follows the last stream: ENHANCE_YOUR_CALM is 11.
+    const at = client.text.indexOf('\u0007\0\0\0\0\0')
+    expect(client.text.slice(at + 10, at + 14)).toBe('\0\0\0\u000b')
+    expect(requests.length).toBeLessThan(60)
+    await until(() => listening.connections === 1)
+  })
+
+  test('row 19: begins a few requests of a connection in each turn, in their order', async () => {
+    const turns = countTurns()
+    const began: number[] = []
+    const { listening } = await serve(() => {
+      began.push(turns.number)
+      return Promise.resolve({ status: 204, headers: {} })
+    })
+    const client = new RawClient(listening.url, { ca, alpn: ['h2'] })
+    await once(client.socket, 'secureConnect')
+    client.socket.write(Buffer.concat([preface, ...Array.from({ length: 100 }, (_, index) => getFrame(2 * index + 1))]))
+    await until(() => began.length === 100)
+    turns.stop()
+    const inTurn = [...new Set(began)].map((number) => began.filter((other) => other === number).length)
+    expect(Math.max(...inTurn)).toBeLessThanOrEqual(16)
   })
 
   test('row 19: disconnects who pings without end', async () => {

@@ -33,7 +33,7 @@ import { httpDates } from './http-date.ts'
 import { Http1Connection } from './http1-connection.ts'
 import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 import type { NodeHttp1 } from './node-http1.ts'
-import { OutputPace } from './output-pace.ts'
+import { OutputPace } from './turn-budget.ts'
 import { PendingOutput } from './pending-output.ts'
 
 /** In PEM. */

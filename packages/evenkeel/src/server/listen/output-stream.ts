@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
-import type { OutputPace } from './output-pace.ts'
+import type { OutputPace } from './turn-budget.ts'
 import type { PendingOutput, StalledOutput } from './pending-output.ts'
 
 interface OutputStreamOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SystemClock } from '#base'
-import { OutputPace } from './output-pace.ts'
+import { OutputPace, TurnBudget } from './turn-budget.ts'
 import { turn } from './turns.fixture.ts'
 
 const piece = 65_536
@@ -25,7 +25,7 @@ test('OutputPace spreads the writes of many streams over turns, in their order',
     await turn()
     if (granted.length > before) inTurns.push(granted.length - before)
   }
-  expect(Math.max(...inTurns)).toBeLessThanOrEqual(16)
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(3)
   expect(granted).toEqual(Array.from({ length: 80 }, (_, index) => index))
 })
 
@@ -40,8 +40,22 @@ test('OutputPace makes a later write wait behind those that wait already', async
 
 test('OutputPace has a full budget again after a quiet turn', async () => {
   const pace = new OutputPace(new SystemClock())
-  const first = ask(pace, 16)
-  expect(first).toHaveLength(16)
+  const first = ask(pace, 3)
+  expect(first).toHaveLength(3)
   for (let turns = 0; turns < 3; turns++) await turn()
-  expect(ask(pace, 15)).toHaveLength(15)
+  expect(ask(pace, 3)).toHaveLength(3)
+})
+
+test('TurnBudget lets work that has waited begin before later work', async () => {
+  const budget = new TurnBudget(new SystemClock(), { perTurn: 2 })
+  const begun: string[] = []
+  const begin = async (name: string): Promise<void> => {
+    await budget.take(1)
+    begun.push(name)
+  }
+  const all = ['a', 'b', 'c', 'd', 'e'].map(begin)
+  await turn()
+  const late = begin('late')
+  await Promise.all([...all, late])
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'late'])
 })
