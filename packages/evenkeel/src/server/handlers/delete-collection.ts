@@ -38,7 +38,7 @@ export class DeleteCollectionHandler {
         const pausing = slices.add(value.byteLength)
         if (pausing) await pausing
         const stored = new StoredObject(value, revision)
-        const { name = '', namespace = '' } = stored.object.metadata
+        const [name = '', namespace = ''] = [stored.metadataField('name'), stored.metadataField('namespace')]
         await this.#deletes
           .delete({ ...target, name, namespace }, { ...options, admission, listed: stored })
           .catch(ignoreNotFound)

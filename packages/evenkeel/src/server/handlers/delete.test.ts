@@ -23,3 +23,13 @@ test('orphanDependents is true or false', async () => {
     json: { message: 'orphanDependents of DeleteOptions must be true or false' },
   })
 })
+
+test('a second deletion of an object that finalizers hold changes nothing', async () => {
+  await tested.ask('POST', maps, { body: { metadata: { name: 'held', finalizers: ['a.dev/x'] } } })
+  const first = await tested.ask('DELETE', `${maps}/held`)
+  const second = await tested.ask('DELETE', `${maps}/held`)
+  expect(first.json['metadata']).toMatchObject({ deletionTimestamp: expect.any(String) as string })
+  expect(second).toMatchObject({ status: first.status, json: first.json })
+  const foreground = await tested.ask('DELETE', `${maps}/held`, { body: { propagationPolicy: 'Foreground' } })
+  expect(foreground.json['metadata']).toMatchObject({ finalizers: ['a.dev/x', 'foregroundDeletion'] })
+})

@@ -87,3 +87,12 @@ test('StoredObject that keeps nothing parsed shares no object', () => {
   expect(stored.object).not.toBe(stored.object)
   expect(stored.object).toEqual(stored.object)
 })
+
+test('StoredObject reads fields of its metadata without parsing the rest', () => {
+  const text = '{"kind":"A","apiVersion":"v1","metadata":{"resourceVersion":"7","name":"a","finalizers":["x"]},"spec":'
+  const broken = new StoredObject(Buffer.from(`${text}{"namespace":"b"}, this is not parsed`), 7)
+  expect([broken.metadataField('resourceVersion'), broken.metadataField('name')]).toEqual(['7', 'a'])
+  expect([broken.metadataField('finalizers'), broken.metadataField('namespace')]).toEqual([['x'], undefined])
+  const other = new StoredObject(Buffer.from('{"metadata":{"name":"a"},"kind":"A","apiVersion":"v1"}'), 7)
+  expect(other.metadataField('name')).toBe('a')
+})

@@ -5,8 +5,8 @@
  *   |-------- the same for all of a kind -------------------------||^ stampAt
  *
  * Type and version come first: a list can leave the type out, a store can insert the version, and a deletion can
- * replace it, all without parsing. The object is parsed on first use, once. Selectors need labels alone: they are read
- * without parsing the rest.
+ * replace it, all without parsing. The object is parsed on first use, once. Selectors need labels alone, and most
+ * deletions a few fields of the metadata: they are read without parsing the rest.
  */
 import { JsonScanner, parseJson, stringifyJson } from '#api'
 import type { UnstructuredObject } from '#api'
@@ -85,8 +85,19 @@ export class StoredObject {
 
   /** The labels, without parsing the rest. */
   get labels(): Labels {
-    return (this.#labels ??=
-      this.#object?.metadata.labels ?? readLabels(this.bytes) ?? this.object.metadata.labels ?? {})
+    return (this.#labels ??= this.#object?.metadata.labels ?? this.#readLabels() ?? this.object.metadata.labels ?? {})
+  }
+
+  /** A field of the metadata, without parsing the rest. */
+  metadataField<Name extends keyof typeof metadataMembers>(name: Name): UnstructuredObject['metadata'][Name] {
+    if (this.#object) return this.#object.metadata[name]
+    const found = readMember(this.bytes, metadataMembers[name])
+    return found === unreadable ? this.object.metadata[name] : (found as UnstructuredObject['metadata'][Name])
+  }
+
+  #readLabels(): Labels | undefined {
+    const found = readMember(this.bytes, labelsMember)
+    return found === unreadable ? undefined : ((found ?? {}) as Labels)
   }
 
   /** A new copy that may be changed. */
@@ -97,18 +108,35 @@ export class StoredObject {
 
 type Labels = Readonly<Record<string, string>>
 
-const labelsMember = new ByteLiteral(Buffer.from('"labels":'))
+const labelsMember = memberLiteral('labels')
 
-/** The labels in the bytes of an object; undefined when its layout is not the one above. */
-function readLabels(bytes: Uint8Array): Labels | undefined {
+/** The fields that are read on their own. */
+const metadataMembers = {
+  name: memberLiteral('name'),
+  namespace: memberLiteral('namespace'),
+  uid: memberLiteral('uid'),
+  resourceVersion: memberLiteral('resourceVersion'),
+  finalizers: memberLiteral('finalizers'),
+  deletionTimestamp: memberLiteral('deletionTimestamp'),
+}
+
+function memberLiteral(name: string): ByteLiteral {
+  return new ByteLiteral(Buffer.from(`"${name}":`))
+}
+
+/** The layout of the bytes is not the one above. */
+const unreadable = Symbol('unreadable')
+
+/** The value of a member of the metadata; undefined when there is none. */
+function readMember(bytes: Uint8Array, member: ByteLiteral): unknown {
   const stamp = asBuffer(bytes).indexOf(stampMark)
-  if (stamp < 0) return undefined
+  if (stamp < 0) return unreadable
   const scanner = new JsonScanner(bytes)
-  const found = scanner.findMember(stamp + '"metadata":{'.length, bytes.length, labelsMember)
-  if (found < 0) return {}
-  const start = found + labelsMember.length
+  const found = scanner.findMember(stamp + '"metadata":{'.length, bytes.length, member)
+  if (found < 0) return undefined
+  const start = found + member.length
   const end = scanner.valueEnd(start, bytes.length)
-  return end < 0 ? undefined : (parseBytes(bytes.subarray(start, end)) as unknown as Labels)
+  return end < 0 ? unreadable : parseBytes(bytes.subarray(start, end))
 }
 
 /** The length of the type in the stored bytes: `{"kind":"Pod","apiVersion":"v1",`. */
