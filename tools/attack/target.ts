@@ -183,7 +183,8 @@ function rejectedAtExit(child: ChildProcess): Promise<never> {
   })
   const gone = new Promise<never>((_, reject) => {
     child.once('close', (code, signal) => {
-      const why = /FATAL ERROR.*/.exec(text)?.[0] ?? text.trim().split('\n').slice(-5).join(' ')
+      const why =
+        /(?:FATAL ERROR|Assertion failed|Assertion `).*/.exec(text)?.[0] ?? text.trim().split('\n').slice(-5).join(' ')
       reject(new ServerGone(`the server ended with ${String(code ?? signal)}: ${why}`))
     })
   })

@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path'
 import type { Ready } from 'evenkeel'
 import { Client } from 'evenkeel/client'
-import { createLogger, prettyLines, SystemClock, type Logger } from 'evenkeel/unstable/base'
+import { createLogger, keepHeapHeadroom, prettyLines, SystemClock, type Logger } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Screen } from '../live-view.ts'
@@ -38,6 +38,7 @@ export const up: Command = {
 async function runModules(modules: readonly UserModule[], call: Invocation): Promise<void> {
   const { values, io, json } = call
   const clock = new SystemClock()
+  const endHeadroom = keepHeapHeadroom(clock)
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
   const left = new ManagerFile(folder)
   const screen = new Screen(call, clock)
@@ -81,6 +82,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
     // A manager that does not listen by now never will, and no stop function may be added from here on.
     listening.set(undefined)
     await announced
+    endHeadroom()
     await screen.stop()
     await Promise.allSettled(
       stops.map(async (stop) => {

@@ -7,6 +7,7 @@ export {
   createLogger,
   deadline,
   deferred,
+  keepHeapHeadroom,
   Metrics,
   nextTurn,
   onAbort,
