@@ -32,7 +32,7 @@ const builtFile = join(root, '.cache', 'built')
 export const publishedNames = ['cel', 'builtins', 'evenkeel', 'cli']
 const publishedFolders = publishedNames.map((name) => join(root, 'packages', name))
 /** The command `evenkeel`. */
-export const commandFile = join(root, 'packages', 'cli', 'bin', 'evenkeel.mjs')
+export const commandFile = join(root, 'packages', 'evenkeel', 'bin', 'evenkeel.mjs')
 
 /**
  * Files that a package starts by path (threads, processes, the programs of envtest) and that are no entries for users.
@@ -43,6 +43,7 @@ const programs = {
     'renewal-worker': 'src/manager/election/renewal-worker.ts',
     'yaml-worker': 'src/wire/yaml-worker.ts',
     'large-write-worker': 'src/server/large-writes/large-write-worker.ts',
+    'plane-worker': 'src/plane/plane-worker.ts',
     'worker-process': 'src/testing/worker-process.ts',
     'envtest/kube-apiserver': 'src/plane/launcher/kube-apiserver.ts',
     'envtest/etcd': 'src/plane/launcher/etcd.ts',

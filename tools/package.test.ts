@@ -27,7 +27,7 @@ interface Lock {
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const user = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-user-'))
 const allowed =
-  /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|envtest\/(?:etcd|kube-apiserver|evenkeel-envtest\.cjs|package\.json)|README\.md|LICENSE|package\.json)$/
+  /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|bin\/evenkeel\.mjs|envtest\/(?:etcd|kube-apiserver|package\.json)|README\.md|LICENSE|package\.json)$/
 const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
 let packed: Packed
@@ -68,7 +68,7 @@ describe('the packed package', () => {
   })
 
   test('has the programs of envtest, in their folder', () => {
-    const assets = run(join(user, 'node_modules', '.bin', 'evenkeel-envtest')).trim()
+    const assets = run(join(user, 'node_modules', '.bin', 'evenkeel'), 'envtest').trim()
     expect(execFileSync(join(assets, 'kube-apiserver'), ['--version'], { encoding: 'utf8' })).toMatch(
       /^Kubernetes v1\.\d+\.\d+\+evenkeel\n$/,
     )

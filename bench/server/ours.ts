@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address } from './load/jobs.ts'
 
-const command = fileURLToPath(new URL('../../packages/cli/bin/evenkeel.mjs', import.meta.url))
+const command = fileURLToPath(new URL('../../packages/evenkeel/bin/evenkeel.mjs', import.meta.url))
 /** The port of `npm start`. */
 const serveFlags = ['--max-semi-space-size=64']
 const readyMsMax = 30_000

@@ -35,7 +35,7 @@ export async function startPlaneServer(flags: readonly string[]): Promise<Judged
   const child = spawn(
     process.execPath,
     [
-      join(packages, 'cli/bin/evenkeel.mjs'),
+      join(packages, 'evenkeel/bin/evenkeel.mjs'),
       'serve',
       ...['--data', join(folder, 'data')],
       ...['--port', '0'],

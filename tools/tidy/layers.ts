@@ -17,7 +17,15 @@ import {
   type HouseFile,
 } from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
-import { builtinsPackage, computedImports, judgedClients, judgeData, judgeImports, layers } from './rules.ts'
+import {
+  builtinsPackage,
+  computedImports,
+  extendingEntries,
+  judgedClients,
+  judgeData,
+  judgeImports,
+  layers,
+} from './rules.ts'
 
 export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
@@ -29,7 +37,7 @@ function misplaced(file: HouseFile): Finding[] {
   if (layer === undefined) return []
   if (!layers[layer])
     return [findingAt(file, 0, `${layer || 'src'} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
-  if (layer !== 'public') return []
+  if (layer !== 'public' || extendingEntries.includes(file.path)) return []
   return file.source.statements
     .filter((statement) => !(ts.isExportDeclaration(statement) && statement.moduleSpecifier) && !file.isTest)
     .map((statement) => findingAt(file, statement, 'a public entry only re-exports'))

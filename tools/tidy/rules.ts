@@ -123,6 +123,7 @@ export const emptyFileNames = /^(?:options|view|report)$/
 /** Files whose default export another tool requires. */
 export const defaultExports: readonly string[] = [
   'tools/test-counter.mjs',
+  'tools/test-progress.mjs',
   'tools/mutate/runner.ts',
   'tools/mutate/vitest.config.ts',
 ]
@@ -130,8 +131,11 @@ export const defaultExports: readonly string[] = [
 /** Files that load modules of users, whose names are not known in advance. */
 export const computedImports: readonly string[] = [
   'packages/cli/src/modules.ts',
-  'packages/evenkeel/src/testing/explore-module.ts',
+  'packages/evenkeel/src/plane/program.ts',
 ]
+
+/** Public entries that extend another library when they are imported: they cannot only re-export. */
+export const extendingEntries: readonly string[] = ['packages/evenkeel/src/public/testing/vitest.ts']
 
 /**
  * Files with only one importer that stay separate, each with the reason. A file with its own

@@ -81,8 +81,8 @@ const layerSamples: readonly Sample[] = [
   {
     check: 'layers',
     path: `${src}/api/package.ts`,
-    text: "import { test } from 'vitest'",
-    says: /vitest is not a dependency/,
+    text: "import { test } from 'fast-check'",
+    says: /fast-check is not a dependency/,
   },
   {
     check: 'layers',

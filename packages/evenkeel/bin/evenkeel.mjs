@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const built = new URL('../dist/index.js', import.meta.url)
 if (existsSync(fileURLToPath(built))) {
   try {
-    const { runProcess } = await import('../dist/index.js')
+    const { runProcess } = await import('@evenkeel/cli')
     await runProcess(process)
   } catch (error) {
     // Loading the program failed. Errors of a command are reported by the program itself.

@@ -1,0 +1,25 @@
+/**
+ * `evenkeel/testing/vitest`: the matchers of the Explorer for vitest, with their types. Importing it extends `expect`.
+ *
+ * @example
+ * import 'evenkeel/testing/vitest'
+ *
+ * test('websites survive every single fault', async () => {
+ *   await expect({ controllers: [websites], scenario }).toKeepTheRules()
+ * }, 120_000)
+ */
+import { expect } from 'vitest'
+import { matchers } from '#testing'
+
+declare module 'vitest' {
+  // The name and the parameter are those of vitest.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  interface Matchers<T> {
+    /** No single fault makes the program break a golden rule. Explorations take seconds: give the test a timeout. */
+    toKeepTheRules(): Promise<void>
+    /** Without faults, the program reconciles without errors and becomes quiet. */
+    toConverge(): Promise<void>
+  }
+}
+
+expect.extend(matchers)
