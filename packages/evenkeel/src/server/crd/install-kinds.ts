@@ -21,12 +21,14 @@ import {
   type Condition,
   type JsonObject,
   type Kind,
+  type SchemaNode,
   type UnstructuredObject,
   stringifyJson,
 } from '#api'
 import { deadline, sleep, SystemClock, type Clock } from '#base'
 import { readJson, type Transport, type WireResponse } from '#wire'
 import { compareVersions } from '../discovery/groups.ts'
+import { checkStoredObjects, type SchemaVersions } from './stored-objects.ts'
 
 export interface InstallOptions {
   /** @default the system's */
@@ -39,6 +41,12 @@ export interface InstallOptions {
    * @default 30_000
    */
   timeoutMs?: number
+  /**
+   * Replace the schema also when stored objects do not fit the new one.
+   *
+   * @default false
+   */
+  force?: boolean
 }
 
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -49,19 +57,20 @@ const attemptsMax = 10
  * Installs kinds; when it resolves they are served.
  *
  * @throws {RangeError} when a kind cannot be a custom resource; the message names the field and the reason.
+ * @throws {SchemaChangeError} when stored objects do not fit a new schema.
  * @throws {ApiError} the error of the server.
  */
 export async function installKinds(
   transport: Transport,
   kinds: readonly Kind[],
-  { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {},
+  { clock = new SystemClock(), signal, timeoutMs = 30_000, force = false }: InstallOptions = {},
 ): Promise<void> {
   const wanted = crdsOf(kinds)
   if (wanted.length === 0) return
   await checkActionConditions(kinds)
   const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
   try {
-    for (const definition of wanted) await applyCrd(definition, transport, waiting)
+    for (const definition of wanted) await applyCrd(definition, { transport, signal: waiting, force })
     for (const {
       metadata: { name = '' },
     } of wanted)
@@ -94,10 +103,19 @@ interface CrdManifest extends UnstructuredObject {
   readonly status?: { readonly storedVersions?: readonly string[]; readonly conditions?: readonly Condition[] }
 }
 
-type CrdManifestSpec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
+type CrdManifestSpec = JsonObject & {
+  readonly group: string
+  readonly names: JsonObject & { readonly plural: string; readonly kind: string }
+  readonly versions: readonly CrdManifestVersion[]
+}
 
-/** One CRD for all versions of a kind, in the given order. */
-function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
+type CrdManifestVersion = JsonObject & {
+  readonly name: string
+  readonly schema?: { readonly openAPIV3Schema?: SchemaNode & JsonObject }
+}
+
+/** One CRD for all versions of a kind, in the given order. @throws {RangeError} */
+export function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
   const merged = new Map<string, CrdManifest>()
   for (const kind of kinds) {
     const next = crdOf(kind) as CrdManifest
@@ -120,7 +138,13 @@ function withVersions(spec: CrdManifestSpec, versions: CrdManifestSpec['versions
   return { ...spec, versions: versions.map((version) => ({ ...version, storage: version.name === stored })) }
 }
 
-async function applyCrd(wanted: CrdManifest, transport: Transport, signal: AbortSignal): Promise<void> {
+interface ApplyCrdOptions {
+  readonly transport: Transport
+  readonly signal: AbortSignal
+  readonly force: boolean
+}
+
+async function applyCrd(wanted: CrdManifest, { transport, signal, force }: ApplyCrdOptions): Promise<void> {
   const target = `${crdPath}/${wanted.metadata.name ?? ''}`
   for (let attempt = 1; ; attempt++) {
     try {
@@ -137,6 +161,10 @@ async function applyCrd(wanted: CrdManifest, transport: Transport, signal: Abort
           ...present.metadata,
           annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations },
         }
+        if (!force)
+          await checkStoredObjects(schemasOf(present), schemasOf(wanted), (path) =>
+            requestObject(transport, { method: 'GET', target: path, signal }),
+          )
         await requestObject(transport, {
           method: 'PUT',
           target,
@@ -149,6 +177,16 @@ async function applyCrd(wanted: CrdManifest, transport: Transport, signal: Abort
       // Another client changed the CRD at the same time: read it again.
       if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
     }
+  }
+}
+
+function schemasOf({ spec }: CrdManifest): SchemaVersions {
+  const { group, names, versions } = spec
+  return {
+    group,
+    plural: names.plural,
+    kind: names.kind,
+    schemas: new Map(versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema ?? {}])),
   }
 }
 
