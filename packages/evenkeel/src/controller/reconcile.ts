@@ -9,12 +9,13 @@
  * `await` is timed. Later parts cannot be separated from other work; there the manager's watchdog names the runs that
  * were active.
  */
-import { formatKey, type KubeObject } from '#api'
+import { formatKey, isConflict, type KubeObject } from '#api'
 import type { Clock, Logger } from '#base'
 import type { ObjectCache } from '#cache'
 import type { BaseContext, ContextPlugin, Extension, PluginRun, ReconcileContext } from './context.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from './declaration.ts'
 import { isStopReconcile } from './errors.ts'
+import { FailureCondition } from './failure-condition.ts'
 import { addFinalizers, CleanupReport, isWaiting, runCleanup } from './finalizers.ts'
 import type { Run } from './run.ts'
 import type { AddedSource, Source } from './sources.ts'
@@ -54,6 +55,7 @@ export class Reconciler {
   readonly #clock: Clock
   readonly #dropped: DroppedFields
   readonly #addSource: (source: Source) => AddedSource
+  readonly #failure: FailureCondition
 
   constructor({ name, declaration, steps, plugins, cache, clock, dropped, addSource }: ReconcilerOptions) {
     this.#name = name
@@ -64,6 +66,7 @@ export class Reconciler {
     this.#clock = clock
     this.#dropped = dropped
     this.#addSource = addSource
+    this.#failure = new FailureCondition(declaration.for)
   }
 
   /** Does what the declaration says about the key of the context. */
@@ -115,9 +118,11 @@ export class Reconciler {
         callTimed(() => this.#declaration.reconcile?.(object as never, context), base),
       )
     } catch (error) {
+      if (isReported(error, base)) this.#failure.report(error, { object, status })
       await this.#writeFailedStatus({ base, object, status })
       throw error
     }
+    this.#failure.clear({ object, status })
     try {
       if (!base.signal.aborted) await this.#writeStatus({ base, object, status })
     } catch (error) {
@@ -274,4 +279,12 @@ export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Cl
         { ms: Math.round(ms) },
       )
   }
+}
+
+/**
+ * Whether a failure becomes a condition: from the second attempt on, because a single hiccup should not make an object
+ * unready for a moment. A lost race is no failure.
+ */
+function isReported(error: unknown, { attempt, signal }: BaseContext): boolean {
+  return attempt > 0 && !signal.aborted && !isStopReconcile(error) && !isConflict(error)
 }

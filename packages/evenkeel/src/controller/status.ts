@@ -15,6 +15,7 @@ import {
   isNotFound,
   setCondition,
   setOwn,
+  type Condition,
   type ConditionStatus,
   type JsonObject,
   type JsonObjectDraft,
@@ -56,6 +57,7 @@ export class StatusWriter<S = JsonObject> {
   readonly hasStatus: boolean
   readonly #fields: JsonObjectDraft = {}
   readonly #conditions = new Map<string, CollectedCondition>()
+  readonly #removed = new Set<string>()
   #isTouched = false
 
   constructor({ object, clock, hasStatus }: StatusWriterOptions) {
@@ -87,6 +89,17 @@ export class StatusWriter<S = JsonObject> {
     this.#conditions.set(type, { type, status, reason: reason ?? word.replace(/\W/g, '_'), message })
   }
 
+  /** Whether this run has set the condition. */
+  hasCondition(type: string): boolean {
+    return this.#conditions.has(type)
+  }
+
+  /** Removes a condition, unless the run sets it. */
+  removeCondition(type: string): void {
+    this.#touch()
+    this.#removed.add(type)
+  }
+
   /** The new status, from the current one; fields of `without` are left alone. */
   next(current: JsonObject, { without }: { without: ReadonlySet<string> }): JsonObject {
     const next: JsonObjectDraft = {}
@@ -96,7 +109,7 @@ export class StatusWriter<S = JsonObject> {
       if (value === undefined) delete next[name]
       else if (!without.has(name)) setOwn(next, name, value)
     }
-    if (this.#conditions.size > 0 && !without.has('conditions'))
+    if (this.#conditions.size + this.#removed.size > 0 && !without.has('conditions'))
       next['conditions'] = this.#nextConditions(next['conditions'])
     if (
       generation !== undefined &&
@@ -109,7 +122,9 @@ export class StatusWriter<S = JsonObject> {
 
   #nextConditions(current: JsonValue | undefined): JsonValue {
     const { generation } = this.#object.metadata
-    let conditions = readConditions(current)
+    let conditions: readonly Condition[] = readConditions(current).filter(
+      ({ type }) => !this.#removed.has(type) || this.#conditions.has(type),
+    )
     for (const condition of this.#conditions.values()) {
       conditions = setCondition(
         conditions,

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { defineKind, findCondition, type KubeObject } from '#api'
+import { SimulatedClock } from '#base'
+import { FailureCondition } from './failure-condition.ts'
+import { StatusWriter } from './status.ts'
+
+const Thing = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Thing',
+  spec: { type: 'object', properties: {} },
+  status: { type: 'object', properties: {} },
+} as const)
+const Plain = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Plain',
+  spec: { type: 'object', properties: {} },
+} as const)
+
+const failed = [
+  {
+    type: 'Ready',
+    status: 'False',
+    reason: 'ReconcileError',
+    message: 'x',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  },
+]
+
+function writerFor(conditions: readonly object[] = []): { object: KubeObject; status: StatusWriter<never> } {
+  const object = {
+    apiVersion: 'test.dev/v1',
+    kind: 'Thing',
+    metadata: { name: 'a', generation: 3 },
+    status: { conditions },
+  } as KubeObject
+  return { object, status: new StatusWriter<never>({ object, clock: new SimulatedClock(), hasStatus: true }) }
+}
+
+function readyOf({ object, status }: ReturnType<typeof writerFor>): unknown {
+  const current = (object as unknown as { status: never }).status
+  const { conditions } = status.next(current, { without: new Set() }) as { conditions?: never }
+  return findCondition(conditions, 'Ready')
+}
+
+test('F1: FailureCondition makes an object unready, with the message and the line', () => {
+  const writer = writerFor()
+  new FailureCondition(Thing).report(new Error('no such host'), writer)
+  expect(readyOf(writer)).toMatchObject({
+    status: 'False',
+    reason: 'ReconcileError',
+    observedGeneration: 3,
+    message: expect.stringMatching(/^no such host \(\S*failure-condition\.test\.ts:\d+\)$/) as string,
+  })
+})
+
+test('F1: FailureCondition leaves a condition of the author alone', () => {
+  const writer = writerFor()
+  writer.status.condition('Ready', false, { reason: 'NoTheme' })
+  new FailureCondition(Thing).report(new Error('no such host'), writer)
+  expect(readyOf(writer)).toMatchObject({ reason: 'NoTheme' })
+})
+
+test('F1: FailureCondition goes with the first run that succeeds', () => {
+  const silent = writerFor(failed)
+  new FailureCondition(Thing).clear(silent)
+  expect(readyOf(silent)).toBeUndefined()
+  const talking = writerFor(failed)
+  talking.status.condition('Ready', true)
+  new FailureCondition(Thing).clear(talking)
+  expect(readyOf(talking)).toMatchObject({ status: 'True' })
+  const others = writerFor([{ ...failed[0], reason: 'NoTheme' }])
+  new FailureCondition(Thing).clear(others)
+  expect(others.status.isTouched).toBe(false)
+})
+
+test('F1: FailureCondition writes nothing for kinds without conditions', () => {
+  const writer = writerFor()
+  new FailureCondition(Plain).report(new Error('no such host'), writer)
+  expect(writer.status.isTouched).toBe(false)
+})
