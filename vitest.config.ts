@@ -58,6 +58,8 @@ const together = [
   )
 /** What `tools/test.mjs --exclude` leaves out: vitest's own flag does not reach projects. */
 const left = ['**/node_modules/**', ...(process.env['TESTS_EXCLUDED'] ?? '').split(',').filter((glob) => glob !== '')]
+/** What `tools/test.mjs --long` runs: a project of their own. */
+const only = (process.env['TESTS_ONLY'] ?? '').split(',').filter((glob) => glob !== '')
 const all = ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts']
 
 export default defineConfig({
@@ -65,9 +67,12 @@ export default defineConfig({
   test: {
     // Many tests wait for a process of their own, so one core more is not kept free.
     maxWorkers: '100%',
-    projects: [
-      { ...resolution, test: { ...shared, name: 'together', include: together, exclude: left, isolate: false } },
-      { ...resolution, test: { ...shared, name: 'apart', include: all, exclude: [...left, ...together] } },
-    ],
+    projects:
+      only.length > 0
+        ? [{ ...resolution, test: { ...shared, name: 'long', include: only, exclude: left } }]
+        : [
+            { ...resolution, test: { ...shared, name: 'together', include: together, exclude: left, isolate: false } },
+            { ...resolution, test: { ...shared, name: 'apart', include: all, exclude: [...left, ...together] } },
+          ],
   },
 })

@@ -1,6 +1,11 @@
 /**
  * Runs the tests: `node tools/test.mjs [vitest arguments]`; ends with `N passed, N failed`.
  *
+ *   node tools/test.mjs             all but the long ones (long-tests.mjs)
+ *   node tools/test.mjs --all       all of them
+ *   node tools/test.mjs --long      only the long ones
+ *   node tools/test.mjs PATH ...    those of the path, long or not
+ *
  * All arguments go to vitest (a path, `-t NAME`, `--watch`), except `--exclude GLOB`, which goes to vitest.config.ts:
  * vitest would not apply it to projects. The output of vitest is unchanged. The numbers come from test-counter.mjs, a
  * reporter that runs inside vitest and sends them through a pipe. A run without tests, or one that vitest reports as
@@ -9,6 +14,7 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { longTests } from './long-tests.mjs'
 import { sentByTerminal } from './run.mjs'
 
 const tools = dirname(fileURLToPath(import.meta.url))
@@ -18,7 +24,8 @@ function vitestArguments(given) {
   const has = (...names) =>
     given.some((argument) => names.some((name) => argument === name || argument.startsWith(`${name}=`)))
   const mode = has('--watch', '-w') ? [] : ['--run']
-  const shown = has('--reporter') ? [] : ['--reporter=default']
+  const isWhole = !given.some((argument) => !argument.startsWith('-')) && mode.length > 0
+  const shown = has('--reporter') ? [] : [`--reporter=${isWhole ? join(tools, 'test-progress.mjs') : 'default'}`]
   return [
     join(root, 'node_modules', 'vitest', 'vitest.mjs'),
     ...mode,
@@ -28,21 +35,24 @@ function vitestArguments(given) {
   ]
 }
 
-/** Takes every `--exclude GLOB` out of the arguments. */
-function takeExcluded(given) {
+/** Takes `--all`, `--long` and every `--exclude GLOB` out of the arguments. */
+function chooseTests(given) {
   const excluded = []
   const rest = []
   for (let index = 0; index < given.length; index++) {
     if (given[index] === '--exclude') excluded.push(given[++index])
-    else rest.push(given[index])
+    else if (given[index] !== '--all' && given[index] !== '--long') rest.push(given[index])
   }
-  return { excluded: excluded.join(','), rest }
+  const isLong = given.includes('--long')
+  const isChosen = rest.some((argument) => !argument.startsWith('-'))
+  if (!isLong && !given.includes('--all') && !isChosen) excluded.push(...longTests)
+  return { excluded: excluded.join(','), only: isLong ? longTests.join(',') : '', rest }
 }
 
 /** Resolves with the exit code and the last counts that the reporter sent. */
 function runVitest(given) {
-  const { excluded, rest } = takeExcluded(given)
-  const env = { ...process.env, TEST_COUNTER: '3', TESTS_EXCLUDED: excluded }
+  const { excluded, only, rest } = chooseTests(given)
+  const env = { ...process.env, TEST_COUNTER: '3', TESTS_EXCLUDED: excluded, TESTS_ONLY: only }
   const child = spawn(process.execPath, vitestArguments(rest), {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],

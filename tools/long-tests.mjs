@@ -1,0 +1,22 @@
+/**
+ * Tests that `npm test` leaves to `npm run test:all`: long explorations, whole suites on a second store, and loops with
+ * thousands of repetitions. Each layer keeps its own tests in `npm test`; CI runs all.
+ */
+export const longTests = [
+  'packages/evenkeel/src/testing/explored/**',
+  'packages/evenkeel/src/testing/explore.test.ts',
+  'packages/evenkeel/src/testing/pairs.test.ts',
+  'packages/evenkeel/src/testing/swarm.test.ts',
+  'packages/evenkeel/src/testing/workers.test.ts',
+  'packages/evenkeel/src/testing/determinism.test.ts',
+  'packages/mutants/**',
+  'examples/*/explored*.test.ts',
+  'examples/shapes/**',
+  'examples/app-route/**',
+  'examples/operators/programs.test.ts',
+  'packages/conformance/src/server/on-etcd.test.ts',
+  'packages/conformance/src/server/on-large-writes.test.ts',
+  'packages/evenkeel/src/plane/survival/**',
+  'packages/cli/src/commands/explore.test.ts',
+  'tools/attack.test.ts',
+]
