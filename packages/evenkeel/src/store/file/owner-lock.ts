@@ -98,9 +98,11 @@ async function release({ base, handle, server, own }: Claim): Promise<void> {
   await handle.close()
 }
 
-/** Socket paths are limited to about 100 bytes; on Linux an open folder has a short path. */
+const openFiles = '/proc/self/fd'
+
+/** Socket paths are limited to about 100 bytes; on Linux an open folder has a short path, unless /proc is not mounted. */
 function shortPath(folder: string, descriptor: number): string {
-  if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`
+  if (process.platform === 'linux' && fs.existsSync(openFiles)) return `${openFiles}/${descriptor}`
   if (process.platform === 'win32')
     throw new StoreError(
       'Unusable',
