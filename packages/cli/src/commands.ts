@@ -8,8 +8,10 @@ import { remove } from './commands/delete.ts'
 import { describe } from './commands/describe.ts'
 import { act } from './commands/do.ts'
 import { doctor } from './commands/doctor.ts'
+import { envtest } from './commands/envtest.ts'
 import { explore } from './commands/explore.ts'
 import { finalizers } from './commands/finalizers.ts'
+import { generate } from './commands/generate.ts'
 import { get } from './commands/get.ts'
 import { kubeconfig } from './commands/kubeconfig.ts'
 import { logs } from './commands/logs.ts'
@@ -23,7 +25,7 @@ import { watch } from './commands/watch.ts'
 import { why } from './commands/why.ts'
 
 export const sections: readonly Section[] = [
-  { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor] },
+  { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor, generate, envtest] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
   { title: 'Read and change objects', commands: [get, describe, watch, logs, apply, remove, act] },
   { title: 'Test', commands: [explore, replay] },

@@ -87,7 +87,7 @@ function ofSystem(error: NodeJS.ErrnoException & { readonly port?: number }): Fa
   // An option of the server that it does not accept: the message names it.
   if (error instanceof RangeError && /^\w+ must be /.test(message))
     return new Failure('usage', message, { cause: error })
-  if (error.name === 'StoreError' || error.name === 'IdentityError')
+  if (error.name === 'StoreError' || error.name === 'IdentityError' || error.name === 'SchemaChangeError')
     return new Failure('busy', oneLine(message), { cause: error })
   return undefined
 }

@@ -1,14 +1,9 @@
 /**
- * Reads the debug endpoints of running managers, and keeps their addresses.
+ * Reads the debug endpoints of running managers.
  *
- * `evenkeel up` writes the addresses of its managers into the data folder (`manager.json`); `--manager` names another one.
- * Without a manager, commands use only the server and say so.
- *
- * A program may run further managers and replace them. Each has a name, and the last address of a name counts. Only the
- * process that owns the data folder writes and removes the file.
+ * `run` and `evenkeel up` write the addresses of their managers into the data folder (`manager.json`); `--manager` names
+ * another one. Without a manager, commands use only the server and report that.
  */
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { ControllerHealth } from 'evenkeel/controller'
 import type { LedgerEntry } from 'evenkeel/unstable/controller'
 import type { Io, OptionSpecs, OptionValues } from './command.ts'
@@ -19,7 +14,7 @@ export const managerOptions: OptionSpecs = {
   manager: {
     type: 'string',
     value: 'URL',
-    about: 'the endpoints of a running manager (default: that of evenkeel up in this folder)',
+    about: 'the endpoints of a running manager (default: that of the program that runs in this folder)',
   },
 }
 
@@ -116,52 +111,6 @@ async function readJson(
 }
 
 const fileName = 'manager.json'
-
-export class ManagerFile {
-  readonly #path: string
-  readonly #urls = new Map<string, string>()
-  #isOpen = false
-  #writing: Promise<void> = Promise.resolve()
-
-  /** @param folder the data folder */
-  constructor(folder: string) {
-    this.#path = join(folder, fileName)
-  }
-
-  /** Starts writing the file: this process owns the data folder. */
-  open(): Promise<void> {
-    this.#isOpen = true
-    return this.#write()
-  }
-
-  /** Adds a manager; it replaces the one with the same name. */
-  add(name: string, url: string): Promise<void> {
-    this.#urls.set(name, url)
-    return this.#write()
-  }
-
-  async remove(): Promise<void> {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    await this.#writing.catch(() => undefined)
-    await rm(this.#path, { force: true })
-  }
-
-  /** Writes one after the other: the last write is complete. */
-  #write(): Promise<void> {
-    if (!this.#isOpen) return Promise.resolve()
-    this.#writing = this.#writing
-      .catch(() => undefined)
-      .then(() =>
-        writeFile(
-          this.#path,
-          `${JSON.stringify({ pid: process.pid, managers: [...this.#urls].map(([name, url]) => ({ name, url })) })}\n`,
-          { mode: 0o600 },
-        ),
-      )
-    return this.#writing
-  }
-}
 
 /** The addresses in the data folder of this directory: managers of this machine. @throws {Failure} `bad-file` */
 async function readManagerFile(cwd: string): Promise<readonly string[]> {

@@ -1,6 +1,10 @@
 /**
  * Loads the modules of users: programs for `evenkeel up` and scenarios for `evenkeel explore`.
  *
+ *     await run({ controllers: [websites] })         the program as it also runs by itself
+ *
+ * or, to share a process with other modules and to serve pages:
+ *
  *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     optional with serve
  *     export const kinds = [...]                     more kinds to install
  *     export const runnables = [...]                 runs alongside the controllers
@@ -11,10 +15,12 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Kind } from 'evenkeel'
+import type { Kind, RunProgramOptions } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { EndpointSettings, Manager, Runnable } from 'evenkeel/controller'
+import { importProgram } from 'evenkeel/unstable/plane'
+import { sleep, SystemClock } from 'evenkeel/unstable/base'
 import { Failure } from './failure.ts'
 
 /** A page of a program. */
@@ -41,34 +47,57 @@ export interface UserModule {
   readonly kinds: readonly Kind[]
   readonly runnables: readonly (Runnable & { readonly needsLeader?: boolean })[]
   readonly serve: ((context: ServeContext) => Promise<readonly Address[]>) | undefined
+  /** The options of its call of `run`. */
+  readonly program: RunProgramOptions | undefined
+  /** Resolves when the module has been evaluated, also what follows its call of `run`. */
+  readonly finished: Promise<unknown>
 }
 
+interface LoadModuleOptions {
+  readonly cwd: string
+  /** When `run` of the module returns. @default at once */
+  readonly until?: Promise<void>
+}
+
+/** How long a module may take to call `run` when it does not wait for it. */
+const lateRunMs = 2_000
+
 /** @throws {Failure} `bad-file`, when the module does not exist, does not load or has no controllers. */
-export async function loadModule(file: string, cwd: string): Promise<UserModule> {
-  const exports = await importFile(file, cwd)
-  const { controllers = [], kinds = [], runnables = [], serve } = exports
+export async function loadModule(file: string, { cwd, until }: LoadModuleOptions): Promise<UserModule> {
+  const path = resolve(cwd, file)
+  if (!existsSync(path)) throw new Failure('bad-file', `file ${path} does not exist`)
+  await readTypeScript(path)
+  const patience = (exports: object): Promise<void> | undefined =>
+    'controllers' in exports || 'serve' in exports ? undefined : sleep(new SystemClock(), lateRunMs)
+  const { exports, program, finished } = await importProgram(pathToFileURL(path).href, {
+    ...(until && { until }),
+    patience,
+  }).catch((error: unknown) => {
+    throw new Failure('bad-file', `cannot load ${file}: ${describeLoadError(error)}`, { cause: error })
+  })
+  const { controllers = [], kinds = [], runnables = [] } = program ?? exports
+  const { serve } = exports
   if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function'))
-    throw new Failure('bad-file', `${file} exports neither controllers nor serve`, {
-      hint: 'export const controllers = [{ for: Website, reconcile }]',
+    throw new Failure('bad-file', `${file} neither calls run nor exports controllers or serve`, {
+      hint: 'await run({ controllers: [websites] }), or export const controllers = [websites]',
     })
   return {
-    path: resolve(cwd, file),
+    path,
     controllers: controllers as UserModule['controllers'],
     kinds: kinds as UserModule['kinds'],
     runnables: runnables as UserModule['runnables'],
     serve: typeof serve === 'function' ? (serve as UserModule['serve']) : undefined,
+    program,
+    finished,
   }
 }
 
-async function importFile(file: string, cwd: string): Promise<Record<string, unknown>> {
-  const path = resolve(cwd, file)
-  if (!existsSync(path)) throw new Failure('bad-file', `file ${path} does not exist`)
-  await readTypeScript(path)
-  try {
-    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
-  } catch (error) {
-    throw new Failure('bad-file', `cannot load ${file}: ${(error as Error).message}`, { cause: error })
-  }
+/** The message, and the place in the program: a syntax error has it at the start of its stack. */
+function describeLoadError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const [first = ''] = (error.stack ?? '').split('\n')
+  const isPlace = /:\d+$/.test(first) && !first.includes(error.message)
+  return isPlace ? `${error.message} (${first.replace(/^file:\/\//, '')})` : error.message
 }
 
 /** Resolves `FILE` or `FILE#EXPORT` for the Explorer and prepares its import. @throws {Failure} `bad-file` */

@@ -158,7 +158,7 @@ describe('up', () => {
 
     up.child.kill('SIGINT')
     expect(await up.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nStopped\.\n$/) as string })
-    expect((await readdir(join(folder, 'data'))).toSorted()).toEqual(['identity', 'kubeconfig', 'store'])
+    expect((await readdir(join(folder, 'data'))).toSorted()).toEqual(['.gitignore', 'identity', 'kubeconfig', 'store'])
     expect(await readdir(folder)).toEqual(['data'])
     expect(isAlive(pid)).toBe(false)
 
@@ -178,7 +178,7 @@ describe('up', () => {
 
   test('a module that cannot serve its page stops everything with an error', async () => {
     await writeFile(join(folder, 'app.mjs'), 'export const serve = () => { throw new Error("port 80 is taken") }')
-    const { code, err } = await typed(['up', 'app.mjs', '--port', '0', '--memory'], { cwd: folder })
+    const { code, err } = await startProcess(['up', 'app.mjs', '--port', '0', '--memory'], folder).ended
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(/error\[bad-file\]: serve of .*app\.mjs failed: port 80 is taken/) as string,
@@ -186,7 +186,7 @@ describe('up', () => {
   })
 
   test.each([
-    ['export const a = 1', `exports neither ${parts.join(' nor ')}`],
+    ['export const a = 1', `neither calls run nor exports ${parts.join(' or ')}`],
     ['throw new Error("broken")', 'app.mjs: broken'],
     [undefined, 'does not exist'],
   ])('a module with the source %j is rejected with one sentence', async (text, says) => {

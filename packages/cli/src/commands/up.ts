@@ -1,15 +1,19 @@
 /**
  * `evenkeel up`: a control plane, the controllers of a module or several, and a live view of what they do.
+ *
+ * The server has a thread of its own: it answers while a controller computes or stops at a breakpoint.
  */
 import { join, resolve } from 'node:path'
-import type { Ready } from 'evenkeel'
+import type { Ready, RunProgramOptions } from 'evenkeel'
 import { Client } from 'evenkeel/client'
+import type { ControllerDeclaration } from 'evenkeel/controller'
 import { createLogger, keepHeapHeadroom, prettyLines, SystemClock, type Logger } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Screen } from '../live-view.ts'
-import { ManagerFile } from '../managers.ts'
 import { loadModule, type Address, type ServeContext, type UserModule } from '../modules.ts'
+import { nearest } from '../parse.ts'
+import { reportManager, supervisedBy, superviseProgram } from '../supervisor.ts'
 import { portOf, serveOptions } from './serve.ts'
 
 const { audit: _, ...withoutAudit } = serveOptions
@@ -22,15 +26,33 @@ export const up: Command = {
   completes: 'files',
   options: {
     ...withoutAudit,
+    watch: { type: 'boolean', about: 'start the program again when a file changes; objects and server stay' },
+    only: { type: 'string', value: 'NAMES', about: 'run only these controllers, separated by commas' },
     cluster: { type: 'boolean', about: 'run on the cluster of the kubeconfig instead of a plane of its own' },
     plain: { type: 'boolean', about: 'print the log line by line, also in a terminal' },
   },
   details:
-    'A module exports controllers, and perhaps kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
-  examples: ['evenkeel up app.ts', 'evenkeel up app.ts --memory --port 0', 'evenkeel up app.ts --cluster'],
+    'A module calls run, or exports controllers, and perhaps kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
+  examples: [
+    'evenkeel up app.ts',
+    'evenkeel up app.ts --watch',
+    'evenkeel up app.ts --only website,database',
+    'evenkeel up app.ts --memory --port 0',
+    'evenkeel up app.ts --cluster',
+  ],
   async run(call) {
-    const modules = await Promise.all(call.words.map((file) => loadModule(file, call.io.cwd)))
-    await runModules(modules, call)
+    if (call.values.flag('watch')) return superviseProgram(call)
+    const stopped = new DeferredValue<void>()
+    try {
+      const modules: UserModule[] = []
+      // One after the other: a call of run belongs to the module that is being loaded.
+      for (const file of call.words) modules.push(await loadModule(file, { cwd: call.io.cwd, until: stopped.value }))
+      await runModules(modules, call)
+      stopped.set()
+      await Promise.all(modules.map(({ finished }) => finished))
+    } finally {
+      stopped.set()
+    }
     return 0
   },
 }
@@ -39,39 +61,39 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
   const { values, io, json } = call
   const clock = new SystemClock()
   const endHeadroom = keepHeapHeadroom(clock)
-  const folder = resolve(io.cwd, values.text('data') ?? 'data')
-  const left = new ManagerFile(folder)
   const screen = new Screen(call, clock)
   const listening = new DeferredValue<string | undefined>()
-  const onCluster = values.flag('cluster')
-  const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
   // Stops everything when a module cannot serve its page: a caller would wait for it forever.
   const failing = new AbortController()
-  const signal = AbortSignal.any([io.signal, failing.signal])
+  const programs = modules.flatMap(({ program }) => program ?? [])
+  const signal = AbortSignal.any([io.signal, failing.signal, ...programs.flatMap((program) => program.signal ?? [])])
   let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
   const log = logTo(screen, { clock, color: io.stderr.isTTY === true && !screen.isLive })
+  const { endpoints, ...declared } = optionsOfPrograms(programs)
   try {
     await runControllers(signal, {
-      controllers: modules.flatMap(({ controllers }) => controllers),
-      kinds: modules.flatMap(({ kinds }) => kinds),
-      runnables: modules.flatMap(({ runnables }) => runnables),
+      rules: liveRules({ log }),
+      // The server is ours alone: there is no other replica.
+      ...(!values.flag('cluster') && { leaderElection: false }),
+      ...declared,
+      ...declarationsOf(modules, values.text('only')),
       clock,
       log,
-      rules: liveRules({ log }),
-      embedded: !onCluster,
-      ...(onCluster
-        ? { ...(kubeconfig !== undefined && { kubeconfig }) }
-        : { port: portOf(values.text('port') ?? '6443'), ...(!values.flag('memory') && { data: folder }) }),
+      ...placeOf(call),
       endpoints: {
         port: 0,
+        ...endpoints,
         onListening: (url) => {
           listening.set(url)
+          reportManager('program', url)
+          if (endpoints) endpoints.onListening?.(url)
         },
       },
       onReady: (ready) => {
-        announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops, signal }).catch(
+        for (const program of programs) program.onReady?.(ready)
+        announced = announce(ready, { modules, call, screen, endpoints: listening.value, stops, signal }).catch(
           (error: unknown) => {
             failing.abort(error)
           },
@@ -94,6 +116,69 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
   if (failing.signal.aborted) throw failing.signal.reason as Error
 }
 
+/** @throws {Failure} `usage`, for a name in `only` that no controller has. */
+function declarationsOf(
+  modules: readonly UserModule[],
+  only: string | undefined,
+): Pick<RunProgramOptions, 'controllers' | 'kinds' | 'runnables'> {
+  return {
+    controllers: chosenControllers(
+      modules.flatMap(({ controllers }) => controllers),
+      only,
+    ),
+    kinds: modules.flatMap(({ kinds }) => kinds),
+    runnables: modules.flatMap(({ runnables }) => runnables),
+  }
+}
+
+/** The cluster, or the server that this command starts. */
+function placeOf({ values, io }: Invocation): Partial<RunProgramOptions> {
+  const supervised = supervisedBy(io.env)
+  const kubeconfig = supervised?.kubeconfig ?? values.text('kubeconfig')
+  if (supervised || values.flag('cluster')) return { embedded: false, ...(kubeconfig !== undefined && { kubeconfig }) }
+  return {
+    embedded: true,
+    serverThread: true,
+    port: portOf(values.text('port') ?? '6443'),
+    data: resolve(io.cwd, values.text('data') ?? 'data'),
+    memory: values.flag('memory'),
+  }
+}
+
+/** Options of calls of `run` that do not belong to this command: names, elections, webhooks and others. */
+function optionsOfPrograms(programs: readonly RunProgramOptions[]): Partial<RunProgramOptions> {
+  return Object.assign(
+    {},
+    ...programs.map(
+      ({
+        controllers: _controllers,
+        kinds: _kinds,
+        runnables: _runnables,
+        process: _process,
+        signal: _signal,
+        ...rest
+      }) => rest,
+    ),
+  ) as Partial<RunProgramOptions>
+}
+
+/** @throws {Failure} `usage`, for a name that no controller has. */
+function chosenControllers(
+  all: readonly ControllerDeclaration[],
+  only: string | undefined,
+): readonly ControllerDeclaration[] {
+  if (only === undefined) return all
+  const nameOf = ({ name, for: { kind } }: ControllerDeclaration): string => name ?? kind.toLowerCase()
+  const names = all.map(nameOf)
+  const wanted = only.split(',').map((name) => name.trim())
+  const unknown = wanted.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw new Failure('usage', `no controller is called ${JSON.stringify(unknown)}: there are ${names.join(', ')}`, {
+      hint: `--only ${nearest(unknown, names) ?? names[0] ?? ''}`,
+    })
+  return all.filter((controller) => wanted.includes(nameOf(controller)))
+}
+
 function logTo(screen: Screen, { clock, color }: { clock: SystemClock; color: boolean }): Logger {
   const write = (text: string): void => {
     screen.log(text)
@@ -105,8 +190,6 @@ interface Announcing {
   readonly modules: readonly UserModule[]
   readonly call: Invocation
   readonly screen: Screen
-  /** The file with the addresses of the managers. */
-  readonly left: ManagerFile
   /** The address of the manager, which listens a moment after its creation. */
   readonly endpoints: Promise<string | undefined>
   /** Functions to call at the end. */
@@ -117,7 +200,7 @@ interface Announcing {
 
 async function announce(
   { manager, url, embedded, kinds }: Ready,
-  { modules, call, screen, left, endpoints, stops, signal }: Announcing,
+  { modules, call, screen, endpoints, stops, signal }: Announcing,
 ): Promise<void> {
   const { io, json } = call
   // Pages act for users, not for controllers: their requests must not count for the permissions and rules of a program.
@@ -129,7 +212,8 @@ async function announce(
     endpointsOf: (name) => ({
       port: 0,
       onListening: (at) => {
-        left.add(name, at).catch(() => undefined)
+        reportManager(name, at)
+        embedded?.managers?.add(name, at).catch(() => undefined)
       },
     }),
     onStop: (stop) => {
@@ -138,20 +222,17 @@ async function announce(
   }
   const served = await Promise.all(modules.map((module) => serveModule(module, context)))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
+  const kubeconfig = embedded?.kubeconfig ?? supervisedBy(io.env)?.kubeconfig
   const debug = await endpoints
   if (debug === undefined) return
-  if (embedded?.isDurable) {
-    stops.push(() => left.remove())
-    await left.open()
-    await left.add(manager.name, debug)
-  }
-  if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
+  await embedded?.managers?.settled()
+  if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig, manager: debug, addresses })}\n`)
   else
     await screen.begin({
       manager,
       client,
       kinds,
-      heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }),
+      heading: heading(addresses, { kubeconfig, io }),
     })
 }
 

@@ -51,7 +51,7 @@ export {
   type EventContext,
 } from './event-recorder.ts'
 export type { MissingRequirement, Preflight } from './preflight.ts'
-export type { Rbac, ScopedRules, SubjectOptions } from './rbac.ts'
+export { rbacOf, type Rbac, type ScopedRules, type SubjectOptions } from './rbac.ts'
 export { ClusterManagers, type ClusterManagersOptions } from './cluster-managers.ts'
 export type { ClusterSource, Grant, RequestRules } from './cluster.ts'
 export {

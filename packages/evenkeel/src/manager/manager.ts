@@ -152,9 +152,11 @@ export class Manager {
 
   /** Checks which permissions and kinds are missing on the server. @throws {ConnectionError} if it cannot be reached. */
   preflight(options: AbortOptions = {}): Promise<Preflight> {
-    const kinds = new Map(
-      this.controllers.map(({ declaration: { for: kind } }) => [`${kind.apiVersion} ${kind.kind}`, kind]),
-    )
+    const required = this.controllers.flatMap(({ declaration: { for: kind, verbs = [] } }) => [
+      kind,
+      ...verbs.flatMap((verb) => verb.kinds ?? []),
+    ])
+    const kinds = new Map(required.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind]))
     return preflight({ client: this.#cluster.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
   }
 

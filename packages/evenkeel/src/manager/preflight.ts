@@ -193,7 +193,7 @@ async function missingKindsOf(
       what: 'kind',
       group,
       resource: plural,
-      message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); create the CustomResourceDefinition ${plural}.${group}; its controller waits for it`,
+      message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); create the CustomResourceDefinition ${plural}.${group}: \`npx evenkeel generate MODULE --only crds\` prints it; its controller waits for it`,
     }))
 }
 

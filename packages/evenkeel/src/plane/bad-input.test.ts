@@ -38,7 +38,7 @@ describe('what others do wrong', () => {
     })
     const { missing } = await manager.preflight()
     expect(missing.map(({ message }) => message)).toEqual([
-      'kind missing: the server has no Late (late.dev/v1); create the CustomResourceDefinition lates.late.dev; its controller waits for it',
+      'kind missing: the server has no Late (late.dev/v1); create the CustomResourceDefinition lates.late.dev: `npx evenkeel generate MODULE --only crds` prints it; its controller waits for it',
     ])
     const running = world.run(manager)
     await world.write('a', 'one')

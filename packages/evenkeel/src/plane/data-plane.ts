@@ -9,7 +9,7 @@
  * Invariant: what opens is closed again, in reverse order, also when opening fails half-way. Without a folder everything
  * lives in a temporary one, which `stop` removes.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { assert, SystemClock, SystemRandom, type Clock, type Random } from '#base'
@@ -89,8 +89,10 @@ export async function openDataPlane(options: DataPlaneOptions = {}): Promise<Dat
 
 async function openFolder(folder: string, options: DataPlaneOptions): Promise<DataPlane> {
   const { memory = options.folder === undefined, clock = new SystemClock() } = options
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
   await checkFolderAccess(folder)
+  // Keys and tokens must not be committed by accident.
+  if (made !== undefined) await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined)
   const store = memory ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
   try {
     const { plane, client } = await startOn(store, folder, options)

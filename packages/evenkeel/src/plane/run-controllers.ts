@@ -2,49 +2,117 @@
  * Runs declared controllers: finds the cluster or starts a server, installs the kinds, runs a manager.
  *
  *   a cluster is configured ──▶ connect ──▶ install kinds ──▶ report missing permissions and kinds ──▶ manager over HTTP
- *   none is configured ──▶ start a server ──▶ manager in process
+ *   none is configured ──▶ start a server in this thread ──▶ manager in process
+ *                      └─▶ start a server in a thread ──▶ as on a cluster
  *
  * A problem that can go away (a missing permission, a kind that another program installs) is logged and waited for. Any
  * other problem (a missing file, no server at the address, failed authentication) ends the run at once.
  */
-import { isApiError, type Kind } from '#api'
-import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
-import { Client, ConfigError, findConfig, openConnection, type ConnectionConfig } from '#client'
+import { isApiError, type Kind, type UnstructuredObject } from '#api'
+import { anySignal, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
+import { Client, ConfigError, findConfig, loadConfig, openConnection, type ConnectionConfig } from '#client'
 import type { ControllerDeclaration } from '#controller'
-import { Manager, type ManagerOptions } from '#manager'
-import { installKinds, type Server } from '#server'
+import { Manager, rbacOf, type ManagerOptions } from '#manager'
+import { crdsOf, installKinds, type Server } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
 import { openDataPlane } from './data-plane.ts'
-import type { RunOptions } from './run.ts'
+import { ManagerFile } from './manager-file.ts'
+import { PlaneThread } from './plane-thread.ts'
+import type { EmbeddedServer, Ready, RunOptions } from './run.ts'
 
 /** Runs until the signal aborts. @throws permanent problems, and the error of the manager. */
 export async function runControllers(signal: AbortSignal, options: RunOptions): Promise<void> {
   const { embedded = 'when-needed' } = options
   const config = embedded === true ? undefined : await findConfig(options)
-  if (config) await runOn(config, options, signal)
+  if (config) await runOn(config, options, { signal, onReady: options.onReady })
   else if (embedded === false)
     throw new ConfigError(
       'no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded',
     )
+  else if (usesThread(options)) await runOnThread(options, signal)
   else await runEmbedded(options, signal)
 }
 
+/** A server in this thread: no request leaves the process. */
 async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { data, port, onReady } = options
+  const { data, memory, port, onReady } = options
   const seams = seamsOf(options)
   const kinds = installable(options)
-  const opened = await openDataPlane({ folder: data, port, kinds, ...seams })
+  const opened = await openDataPlane({ folder: data, memory, port, ...seams })
+  const managers = managersOf(options, opened.folder)
   try {
-    const manager = makeManager(options, { transport: opened.plane.transport })
-    answerActions(options.controllers, opened.plane)
-    onReady?.({ manager, kinds, url: opened.url, embedded: opened })
+    await installKinds(opened.plane.transport, kinds, { ...seams, signal, force: options.install === 'force' })
+    const manager = makeManager(withManagerFile(options, managers), { transport: opened.plane.transport })
+    for (const [kind, name, answer] of callActions(options.controllers)) opened.plane.onAction(kind, name, answer)
+    onReady?.({ manager, kinds, url: opened.url, embedded: embeddedServer(opened, managers) })
     await manager.run(signal)
   } finally {
+    await managers?.remove()
     await opened.stop()
   }
 }
 
-async function runOn(config: ConnectionConfig, options: RunOptions, signal: AbortSignal): Promise<void> {
+/** A server in a thread of its own: the controllers reach it as they reach a cluster. */
+async function runOnThread(options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { data, memory, port, onReady } = options
+  const [thread, opened] = await PlaneThread.open({ folder: data, memory, port }, seamsOf(options))
+  const managers = managersOf(options, opened.folder)
+  try {
+    const config = await loadConfig({ kubeconfig: opened.kubeconfig })
+    const install = options.install === 'force' ? 'force' : true
+    // The server is ours alone: there is no other replica.
+    await runOn(config, withManagerFile({ leaderElection: false, ...options, install }, managers), {
+      signal: anySignal(signal, thread.ended),
+      onReady: async (ready) => {
+        for (const [kind, name, answer] of callActions(options.controllers)) await thread.onAction(kind, name, answer)
+        onReady?.({ ...ready, embedded: embeddedServer(opened, managers) })
+      },
+    })
+    if (!signal.aborted) thread.ended.throwIfAborted()
+  } finally {
+    await managers?.remove()
+    await thread.stop()
+  }
+}
+
+/** Simulated time and random numbers cannot be shared with another thread. */
+function usesThread({ serverThread, clock, random }: RunOptions): boolean {
+  if (clock !== undefined && !(clock instanceof SystemClock)) return false
+  if (random !== undefined && !(random instanceof SystemRandom)) return false
+  return serverThread ?? process.getBuiltinModule('node:inspector').url() !== undefined
+}
+
+function managersOf({ data }: RunOptions, folder: string): ManagerFile | undefined {
+  return data === undefined ? undefined : new ManagerFile(folder)
+}
+
+function embeddedServer(
+  { folder, kubeconfig, isDurable }: Omit<EmbeddedServer, 'managers'>,
+  managers: ManagerFile | undefined,
+): EmbeddedServer {
+  return { folder, kubeconfig, isDurable, managers }
+}
+
+/** Commands in the same directory read the endpoints of the manager: without settings it has some on a free port. */
+function withManagerFile(options: RunOptions, managers: ManagerFile | undefined): RunOptions {
+  if (!managers) return options
+  const { name = nameFor(options.controllers), endpoints = { port: 0 } } = options
+  if (endpoints === false) return options
+  const onListening = (url: string): void => {
+    managers.add(name, url).catch((error: unknown) => {
+      seamsOf(options).log.warn('address of the manager not written', { error })
+    })
+    endpoints.onListening?.(url)
+  }
+  return { ...options, endpoints: { ...endpoints, onListening } }
+}
+
+interface RunOnOptions {
+  readonly signal: AbortSignal
+  readonly onReady?: ((ready: Ready) => Promise<void> | void) | undefined
+}
+
+async function runOn(config: ConnectionConfig, options: RunOptions, { signal, onReady }: RunOnOptions): Promise<void> {
   const { log } = seamsOf(options)
   const kinds = await prepare(config, options, signal)
   if (signal.aborted) return
@@ -55,7 +123,7 @@ async function runOn(config: ConnectionConfig, options: RunOptions, signal: Abor
   })
   for (const { message } of missing) log.error('requirement missing', { requirement: message })
   if (unknown !== undefined) log.warn('requirements not checked', { reason: unknown })
-  options.onReady?.({ manager, kinds, url: config.server })
+  await onReady?.({ manager, kinds, url: config.server })
   await manager.run(signal)
 }
 
@@ -68,8 +136,8 @@ async function prepare(config: ConnectionConfig, options: RunOptions, signal: Ab
     // Every authenticated user may read this path. Without retries, so that a user at a terminal sees the error at
     // once.
     await new Client({ transport, clock, retry: false, timeoutMs: 15_000 }).raw({ path: '/api' }, { signal })
-    const kinds = install ? installable(options) : []
-    await installKinds(transport, kinds, { clock, signal })
+    const kinds = install === false ? [] : installable(options)
+    await installKinds(transport, kinds, { clock, signal, force: install === 'force' })
     return kinds
   } catch (error) {
     if (!(isApiError(error) && error.reason === 'Forbidden')) throw error
@@ -129,11 +197,34 @@ function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log =
   return { clock, random, log }
 }
 
-/** Actions of the form `call` are answered here, in the process of the server. */
-function answerActions(controllers: readonly ControllerDeclaration[], { onAction }: Pick<Server, 'onAction'>): void {
-  for (const { for: kind, verbs = [] } of controllers) {
-    for (const verb of verbs)
-      if (isCallAction(verb)) onAction(kind, verb.action.name, (asked) => verb.answer(asked as CallRequest))
+/** Actions of the form `call`, which the process of the server answers: arguments of its `onAction`. */
+function callActions(controllers: readonly ControllerDeclaration[]): Parameters<Server['onAction']>[] {
+  return controllers.flatMap(({ for: kind, verbs = [] }) =>
+    verbs
+      .filter(isCallAction)
+      .map((verb): Parameters<Server['onAction']> => [
+        kind,
+        verb.action.name,
+        (asked) => verb.answer(asked as CallRequest),
+      ]),
+  )
+}
+
+/** The objects that a cluster needs before the program: CRDs, with those of the verbs, and the roles of a service account. */
+export function manifestsOf(
+  options: RunOptions,
+  { namespace, serviceAccount }: { readonly namespace: string; readonly serviceAccount?: string | undefined },
+): { readonly crds: readonly UnstructuredObject[]; readonly rbac: readonly UnstructuredObject[] } {
+  const { controllers, name = nameFor(controllers), leaderElection } = options
+  const account = serviceAccount ?? name
+  const lease = leaderElection === false ? undefined : { name, namespace }
+  const { objects } = rbacOf({ name, declarations: controllers, lease })
+  return {
+    crds: crdsOf(installable(options)),
+    rbac: [
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
+      ...objects({ namespace, serviceAccount: account }),
+    ],
   }
 }
 

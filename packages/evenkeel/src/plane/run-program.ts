@@ -5,11 +5,12 @@
  * Such an error is not a bug of the program: a configuration, a network, a permission, a port, a folder. Other errors
  * are thrown, because their stack helps.
  */
+import { resolve } from 'node:path'
 import { isApiError } from '#api'
 import { anySignal, createLogger, prettyLines, SystemClock } from '#base'
 import { isConfigError, isConnectionError } from '#client'
 import { GraceExceededError, stopSignal } from '#manager'
-import { IdentityError } from '#server'
+import { IdentityError, SchemaChangeError } from '#server'
 import { isStoreError } from '#store'
 import { runControllers } from './run-controllers.ts'
 import type { Ready, RunProgramOptions } from './run.ts'
@@ -32,6 +33,9 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
   const signal = given ? anySignal(given, stop.signal) : stop.signal
   try {
     await runControllers(signal, {
+      data: 'data',
+      // The file store does not support Windows.
+      memory: process.platform === 'win32',
       ...options,
       clock,
       log,
@@ -55,15 +59,24 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
 function welcome({ manager, kinds, url, embedded }: Ready): string {
   const what = `${manager.name} runs on ${url}\n`
   if (!embedded) return what
-  const plural = kinds[0]?.plural ?? 'namespaces'
+  const { kind, plural } = kinds[0] ?? { kind: 'Namespace', plural: 'namespaces' }
+  const commands = `
+  npx evenkeel get ${plural} -A       in another terminal, in this directory
+  npx evenkeel why ${kind.toLowerCase()}/NAME
+`
   return `No cluster is configured: this program brings its own API server.
-${what}Objects are kept in ${embedded.isDurable ? 'a folder' : 'memory: they are gone when it stops'}
-
+${what}Objects are kept in ${embedded.isDurable ? `${embedded.folder}` : 'memory: they are gone when it stops'}
+${isHere(embedded.folder) ? commands : ''}
   export KUBECONFIG=${embedded.kubeconfig}
   kubectl get ${plural} --all-namespaces --watch
 
 Ctrl-C stops it.
 `
+}
+
+/** Whether commands in this directory find the server by themselves. */
+function isHere(folder: string): boolean {
+  return folder === resolve('data')
 }
 
 // Errors that a user can correct.
@@ -76,6 +89,7 @@ export function explainError(error: unknown): string | undefined {
     isConnectionError(error) ||
     isStoreError(error) ||
     error instanceof IdentityError ||
+    error instanceof SchemaChangeError ||
     error instanceof GraceExceededError
   )
     return oneLine(error.message)

@@ -11,13 +11,17 @@ import type { Clock, Logger, Random } from '#base'
 import type { LoadConfigOptions } from '#client'
 import type { ControllersOf, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { DataPlane } from './data-plane.ts'
+import type { ManagerFile } from './manager-file.ts'
+import { programTaker } from './program.ts'
 
 /**
  * Runs controllers until SIGTERM or SIGINT; resolves when everything has stopped. A second signal ends the process.
  *
- * Without a configured cluster it starts a server of its own and prints the path of a kubeconfig. What a person can
- * correct (a wrong kubeconfig, a server that does not answer, a port in use) is printed in one line, and the process
- * ends with code 1.
+ * Without a configured cluster it starts a server of its own on the data folder `./data`, where `npx evenkeel get`, `why`
+ * and the other commands find it. What a person can correct (a wrong kubeconfig, a server that does not answer, a port in
+ * use) is printed in one line, and the process ends with code 1.
+ *
+ * In a module that `evenkeel up`, `explore` or `generate` loads, it hands its options to that command instead.
  *
  * @example
  * await run({
@@ -28,6 +32,11 @@ import type { DataPlane } from './data-plane.ts'
  * @throws every other error: it is a mistake in the program.
  */
 export async function run<const Kinds extends readonly Kind[]>(options: RunProgramOptions<Kinds>): Promise<void> {
+  const take = programTaker()
+  if (take) {
+    await take(options as RunProgramOptions)
+    return
+  }
   const { runProgram } = await import('./run-program.ts')
   await runProgram(options as RunProgramOptions)
 }
@@ -76,12 +85,25 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   readonly name?: string
   /** Run an embedded server: always, never, or when no cluster is configured. @default 'when-needed' */
   readonly embedded?: boolean | 'when-needed'
-  /** The data folder of the embedded server. @default in memory */
+  /** The data folder of the embedded server. @default './data' in `run`; in `runControllers` a temporary one */
   readonly data?: string
+  /** Keep objects in memory; kubeconfig and identity stay in the data folder. @default false with a data folder */
+  readonly memory?: boolean
+  /**
+   * Run the embedded server in a thread of its own: it answers while this thread computes, or stops at a breakpoint.
+   *
+   * @default true when a debugger is attached and clock and random are the system's
+   */
+  readonly serverThread?: boolean
   /** The port of the embedded server. @default any free port */
   readonly port?: number
-  /** Create or update the CRDs of kinds that have a schema. @default true */
-  readonly install?: boolean
+  /**
+   * Create or update the CRDs of kinds that have a schema. A new schema that stored objects do not fit is an error, unless
+   * this is `'force'`.
+   *
+   * @default true
+   */
+  readonly install?: boolean | 'force'
   /** Called when the manager is about to run. */
   readonly onReady?: (ready: Ready) => void
   /** @default the system's */
@@ -100,7 +122,13 @@ export interface Ready {
   /** The address of the cluster. */
   readonly url: string
   /** The embedded server, if there is one. */
-  readonly embedded?: Pick<DataPlane, 'kubeconfig' | 'isDurable'>
+  readonly embedded?: EmbeddedServer
+}
+
+/** The server that a program brings along. */
+export interface EmbeddedServer extends Pick<DataPlane, 'folder' | 'kubeconfig' | 'isDurable'> {
+  /** The managers in its data folder; undefined when that is temporary. */
+  readonly managers: Pick<ManagerFile, 'add' | 'settled'> | undefined
 }
 
 /** The members of a process that `run` uses. */

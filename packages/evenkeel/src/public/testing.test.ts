@@ -14,6 +14,7 @@ import {
   formatLine,
   formatProgress,
   formatReport,
+  matchers,
   parseReplayFile,
   planeFixture,
   replay,
@@ -188,4 +189,9 @@ test('a plane for each test, on a clock that only the test moves', async () => {
     await client.create(Lamp, { metadata: { name: 'a' }, spec: { color: 'red' } })
     expect((await client.list(Lamp)).items.map(({ spec }) => spec.color)).toEqual(['red'])
   })
+})
+
+test('the matchers extend the expect of any test runner', async () => {
+  const { pass, message } = await matchers.toConverge({ controllers: [], scenario: { name: 'nothing', steps: [] } })
+  expect([pass, message()]).toEqual([true, 'the program converges'])
 })

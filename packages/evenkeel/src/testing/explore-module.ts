@@ -1,12 +1,13 @@
 /**
  * `exploreModule`: explores the program and the scenario that a module exports, on all cores.
  *
- * `FILE` exports `controllers` and `scenario`. `FILE#name` names one export: an object with both, or only the
+ * `FILE` exports `controllers` and `scenario`, or exports `scenario` and calls `run`. `FILE#name` names one export: an object with both, or only the
  * controllers, which then run with the `scenario` of the module. `evenkeel explore FILE` is this function.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { importProgram, type LoadedProgram } from '#plane'
 import { explore, type Explored, type ExploreOptions } from './explore.ts'
 
 /** The program and its scenario. */
@@ -30,23 +31,27 @@ export function parseModuleReference(module: string | URL): ModuleReference {
 export async function loadExploreSubject(module: string | URL): Promise<ExploreSubject> {
   const { path, name } = parseModuleReference(module)
   if (!existsSync(path)) throw new RangeError(`module ${path} does not exist`)
-  const exported = await load(path)
+  const { exports: exported, program } = await load(path)
   const chosen = name === undefined ? (exported['default'] ?? exported) : exported[name]
   if (name !== undefined && chosen === undefined)
     throw new RangeError(
       `${path} has no export ${name}; its exports are: ${Object.keys(exported).join(', ') || 'none'}`,
     )
   if (isExploreSubject(chosen)) return chosen
-  const subject = { controllers: name === undefined ? exported['controllers'] : chosen, scenario: exported['scenario'] }
+  const controllers = name === undefined ? (exported['controllers'] ?? program?.controllers) : chosen
+  const subject = { controllers, scenario: exported['scenario'] }
   if (isExploreSubject(subject)) return subject
+  const file = path.slice(path.lastIndexOf('/') + 1)
   throw new RangeError(
-    `${path} has no scenario to explore: export controllers and scenario, or name an export that has both as ${path.slice(path.lastIndexOf('/') + 1)}#name`,
+    controllers === undefined
+      ? `${path} has no scenario to explore: export controllers and scenario, or name an export that has both as ${file}#name`
+      : `${path} has controllers but no scenario: export const scenario = { name, steps: [{ name, run: (user) => user.create(Kind, object) }] }`,
   )
 }
 
-async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
+async function load(path: string): Promise<LoadedProgram> {
   try {
-    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
+    return await importProgram(pathToFileURL(path).href)
   } catch (error) {
     throw new RangeError(`cannot load module ${path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

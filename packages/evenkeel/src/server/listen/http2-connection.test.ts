@@ -9,7 +9,7 @@ import {
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, assert, describe, expect, test } from 'vitest'
-import { deferred } from '#base'
+import { deferred, SystemClock } from '#base'
 import type { Transport } from '#wire'
 import { makeIdentity } from '../auth/identity.ts'
 import type { ListenLimits } from './connection.ts'
@@ -32,12 +32,13 @@ const getFrame = (stream: number): Buffer =>
   Buffer.concat([Buffer.from([0, 0, head.length, 1, 5, 0, 0, 0, stream]), head])
 const resetFrame = (stream: number): Buffer => Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, 8])
 /** The number of the event loop's turn. */
+const clock = new SystemClock()
 function countTurns(): { readonly number: number; stop(): void } {
   let number = 0
   let isOver = false
   const next = (): void => {
     number++
-    if (!isOver) setImmediate(next)
+    if (!isOver) clock.soon(next)
   }
   next()
   return {

@@ -84,6 +84,22 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     ...(given && { log: given }),
   })
   answerActions(controllers, plane)
+  try {
+    return runTestPlane(plane, { controllers, clock, seed, errors })
+  } catch (error) {
+    // A declaration that the manager refuses must not leave a plane behind.
+    await plane.stop()
+    throw error
+  }
+}
+
+interface RunTestPlaneOptions extends Required<Pick<TestPlaneOptions, 'controllers' | 'seed'>> {
+  readonly clock: Clock
+  readonly errors: ReconcileErrors
+}
+
+/** Starts the manager. @throws {RangeError} when it refuses a declaration. */
+function runTestPlane(plane: Plane, { controllers, clock, seed, errors }: RunTestPlaneOptions): TestPlane {
   const client = new Client({
     transport: plane.transport,
     clock,
