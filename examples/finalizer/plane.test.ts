@@ -1,17 +1,9 @@
 import { expect, test as plainTest } from 'vitest'
-import { matchers, planeFixture } from 'evenkeel/testing'
+import { planeFixture } from 'evenkeel/testing'
+import 'evenkeel/testing/vitest'
 import { fixed } from './fixed.ts'
 import { Bucket } from './kinds.ts'
 import { scenario } from './scenario.ts'
-
-declare module 'vitest' {
-  interface Matchers<T> {
-    toConverge(): Promise<T>
-    toKeepTheRules(): Promise<T>
-  }
-}
-
-expect.extend(matchers)
 
 // Every test has its own control plane on a simulated clock.
 const { cloud } = scenario.external()

@@ -1,0 +1,114 @@
+/**
+ * The tutorial from its first to its last line, as a reader would type it: in an empty folder, with the packed packages.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startRegistry, type PackedPackage, type Registry } from './registry.fixture.ts'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const page = readFileSync(join(root, 'docs', 'guides', 'operator-tutorial.md'), 'utf8')
+const home = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-tutorial-'))
+const reader = join(home, 'blogs')
+let registry: Registry
+
+interface Fence {
+  /** `ts`, `sh`, `text prints` ... */
+  readonly info: string
+  readonly text: string
+}
+
+/** The sections of the page, each with its fences. */
+function sections(): readonly { readonly title: string; readonly fences: readonly Fence[] }[] {
+  return page.split(/^## /m).map((text) => ({
+    title: text.slice(0, text.indexOf('\n')),
+    fences: [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({
+      info,
+      text: body,
+    })),
+  }))
+}
+
+/** The environment of a reader: no cluster, an own home, our packages in the registry. */
+function environment(): NodeJS.ProcessEnv {
+  const { KUBECONFIG: _, ...env } = process.env
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_|^VITEST|^NODE_ENV|^TEST/i.test(name)))
+  return { ...own, HOME: home, npm_config_registry: registry.url, npm_config_audit: 'false', npm_config_fund: 'false' }
+}
+
+function type(lines: string, cwd: string): string {
+  const { status, stdout, stderr } = spawnSync('bash', ['-euc', lines], {
+    cwd,
+    env: environment(),
+    encoding: 'utf8',
+    timeout: 120_000,
+  })
+  expect(status, `${lines}\n${stdout}${stderr}`).toBe(0)
+  return stdout
+}
+
+beforeAll(async () => {
+  const output = execFileSync(process.execPath, [join(root, 'tools', 'pack.mjs'), home], { encoding: 'utf8' })
+  registry = await startRegistry(JSON.parse(output) as PackedPackage[], home)
+}, 240_000)
+
+afterAll(() => {
+  registry.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('the tutorial works as it is printed, from the installation to the last step', async () => {
+  const [introduction, ...steps] = sections()
+  const [install = ''] = introduction?.fences.map(({ text }) => text) ?? []
+  const [program = '', ...before] = install.trimEnd().split('\n').reverse()
+  expect(program).toMatch(/^npx tsx blogs\.ts/)
+  type(before.reverse().join('\n'), home)
+  for (const { title, fences } of steps) {
+    const source = fences.find(({ info }) => info === 'ts' || info === 'ts run')
+    if (!source) continue
+    writeFileSync(join(reader, 'blogs.ts'), source.text)
+    if (source.info === 'ts run') {
+      const expected = fences.find(({ info }) => info === 'text prints')?.text
+      expect(type(program, reader), title).toBe(expected)
+    } else
+      await whileRunning(
+        program,
+        fences.filter(({ info }) => info === 'sh'),
+      )
+  }
+}, 600_000)
+
+/** Runs the program of a step, types its lines in another terminal, and presses Ctrl-C. */
+async function whileRunning(program: string, typed: readonly Fence[]): Promise<void> {
+  const child = spawn('bash', ['-c', `exec ${program.replace(/#.*/, '')}`], {
+    cwd: reader,
+    env: environment(),
+    detached: true,
+  })
+  const said = { text: '' }
+  const ended = once(child, 'close')
+  const ready = new Promise<void>((resolve, reject) => {
+    const look = (piece: Buffer): void => {
+      said.text += piece.toString()
+      if (said.text.includes('Ctrl-C stops it.')) resolve()
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    void ended.then(() => {
+      reject(new Error(`the program ended: ${said.text}`))
+    })
+  })
+  await ready
+  try {
+    for (const { text } of typed) type(text, reader)
+  } catch (error) {
+    throw new Error(`the program said: ${said.text}`, { cause: error })
+  } finally {
+    process.kill(-(child.pid ?? 0), 'SIGINT')
+    await ended
+  }
+}
