@@ -291,7 +291,8 @@ function addNodeTypes(): void {
 
 function specifiers(): string[] {
   return Object.keys(manifest.exports)
-    .filter((subpath) => !subpath.endsWith('.json'))
+    // The entry for vitest needs vitest, which this user has not installed.
+    .filter((subpath) => !subpath.endsWith('.json') && subpath !== './testing/vitest')
     .map((subpath) => subpath.replace('.', 'evenkeel'))
 }
 
