@@ -28,6 +28,19 @@ export async function listenAt(server: Server, { host, port, protocol }: ListenA
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${taken}`
 }
 
+/** Listens on the given port, or on a free one when that is taken, so that an address stays the same if it can. */
+export async function listenNear(
+  server: Server,
+  address: ListenAddress,
+): Promise<{ readonly url: string; readonly isTaken: boolean }> {
+  try {
+    return { url: await listenAt(server, address), isTaken: false }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    return { url: await listenAt(server, { ...address, port: 0 }), isTaken: true }
+  }
+}
+
 interface IdentityCheck {
   readonly checkServerIdentity?: typeof checkAddressIdentity
 }

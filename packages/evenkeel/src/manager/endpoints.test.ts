@@ -135,6 +135,29 @@ describe('runEndpoints', () => {
       expect((await ask(`${bare}${path}`)).status).toBe(404)
   })
 
+  test('F16: / lists the endpoints that exist: a page for a browser, lines for curl', async () => {
+    const url = await serve({ live: [well], metrics: new Metrics(), reconciles: () => ({}) })
+    const lines = await ask(url)
+    expect(lines).toMatchObject({ status: 200, type: 'text/plain; charset=utf-8' })
+    const listed = lines.text.match(/^\/\S+/gm) ?? []
+    expect(listed).toEqual(['/healthz', '/readyz', '/readyz?verbose', '/metrics', '/debug/reconciles'])
+    for (const path of listed) expect((await ask(`${url}${path}`)).status).toBe(200)
+
+    const page = await ask(url, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect(page).toMatchObject({ status: 200, type: 'text/html; charset=utf-8' })
+    expect([...page.text.matchAll(/href="(\/[^"]+)"/g)].map(([, path]) => path)).toEqual(listed)
+    expect((await ask(url, { method: 'HEAD' })).text).toBe('')
+    expect((await ask(await serve({ live: [well] }))).text).not.toMatch(/metrics|debug/)
+  })
+
+  test('F16: / is refused to other names and other sites, as every endpoint', async () => {
+    const url = await serve({ live: [well] })
+    const headers = { accept: 'text/html' }
+    expect((await ask(url, { headers: { ...headers, host: 'evil.example' } })).status).toBe(421)
+    expect((await ask(url, { headers: { ...headers, origin: 'https://evil.example' } })).status).toBe(403)
+    expect((await ask(url, { headers: { ...headers, 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
+  })
+
   test('refuses writes, other names and web pages', async () => {
     const url = await serve({ live: [well] })
     expect((await ask(`${url}/healthz`, { method: 'POST' })).status).toBe(405)
@@ -290,4 +313,5 @@ test.skipIf(!foreign)('runEndpoints serves /debug to this machine only, by the a
     text: '/debug is available from this machine only\n',
   })
   expect((await ask(`${far}/healthz`)).status).toBe(200)
+  expect((await ask(far)).text).not.toContain('/debug')
 })

@@ -8,7 +8,19 @@
  */
 import { stringifyJson } from '#api'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { listenAt, onAbort, silentLogger, SystemClock, type Cancel, type Clock, type Logger, type Metrics } from '#base'
+import {
+  acceptsHtml,
+  isLocalHost,
+  listenAt,
+  onAbort,
+  renderPage,
+  silentLogger,
+  SystemClock,
+  type Cancel,
+  type Clock,
+  type Logger,
+  type Metrics,
+} from '#base'
 import type { RequestRules } from './cluster.ts'
 import { answerHealth, type HealthCheck, type HealthChecks } from './health.ts'
 import type { EndpointSettings } from './manager.ts'
@@ -71,6 +83,8 @@ interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
+  /** @default none */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const plain = 'text/plain; charset=utf-8'
@@ -88,7 +102,41 @@ async function answer(request: IncomingMessage, options: EndpointsOptions): Prom
     return { status: 200, type: 'application/json', body: `${stringifyJson(await reconciles())}\n` }
   if (pathname === '/debug/rules' && rules)
     return { status: 200, type: 'application/json', body: `${stringifyJson({ findings: rules() })}\n` }
-  return text(404, '404 page not found')
+  return pathname === '/' ? index(request, options) : text(404, '404 page not found')
+}
+
+/** What can be served, with the option it needs; `/debug/` only to this machine. */
+const paths: readonly {
+  readonly path: string
+  readonly about: string
+  readonly needs: 'live' | 'metrics' | 'reconciles' | 'rules'
+}[] = [
+  { path: '/healthz', needs: 'live', about: 'liveness: fails when the process should be restarted' },
+  { path: '/readyz', needs: 'live', about: 'readiness: caches are synced and webhooks listen' },
+  { path: '/readyz?verbose', needs: 'live', about: 'every check of readiness, one per line' },
+  { path: '/metrics', needs: 'metrics', about: 'metrics in the text format of Prometheus' },
+  { path: '/debug/reconciles', needs: 'reconciles', about: 'what was reconciled, why, and what it wrote (JSON)' },
+  { path: '/debug/rules', needs: 'rules', about: 'requests of this program that broke a rule (JSON)' },
+]
+
+/** The list of endpoints: a page for browsers, lines for everything else. It names only what exists. */
+function index(request: IncomingMessage, options: EndpointsOptions): Answer {
+  const isHere = isLoopback(request.socket.remoteAddress ?? '')
+  const served = paths.filter(({ path, needs }) => options[needs] && (isHere || !path.startsWith('/debug/')))
+  if (!acceptsHtml(request))
+    return text(200, ['Evenkeel: endpoints of a manager', '', ...served.map(lineOf)].join('\n'))
+  const rows = served.map(({ path, about }) => `<tr><td><a href="${path}">${path}</a><td>${about}`)
+  const { html, headers } = renderPage({
+    title: 'Evenkeel: endpoints of a manager',
+    body: `<h1>Endpoints of a manager</h1>
+<p>What this program reports about itself. Nothing here changes anything.</p>
+<table class="stack"><thead><tr><th scope="col">Path<th scope="col">What it answers<tbody>${rows.join('')}</table>`,
+  })
+  return { status: 200, type: headers['content-type'] ?? plain, body: html, headers }
+}
+
+function lineOf({ path, about }: (typeof paths)[number]): string {
+  return `${path.padEnd(18)}  ${about}`
 }
 
 function refuse(
@@ -100,14 +148,12 @@ function refuse(
   if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
     return text(403, 'requests from web pages of other origins are refused')
   // DNS rebinding: a foreign host name that resolves to this machine.
-  if (isLoopback(host) && !localHost.test(headers.host ?? ''))
+  if (isLoopback(host) && !isLocalHost(headers.host))
     return text(421, `unknown host ${JSON.stringify(headers.host ?? '')}: use localhost`)
   if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? ''))
     return text(403, '/debug is available from this machine only')
   return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is supported')
 }
-
-const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 
 function isLoopback(address: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/i.test(address)
@@ -117,13 +163,14 @@ function text(status: number, message: string): Answer {
   return { status, type: plain, body: `${message}\n` }
 }
 
-function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Answer): void {
   const bytes = Buffer.from(body)
   response.writeHead(status, {
     'content-type': type,
     'content-length': bytes.length,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-cache, private',
+    ...headers,
   })
   response.end(method === 'HEAD' ? undefined : bytes)
 }

@@ -3,11 +3,14 @@
  */
 export {
   abortable,
+  acceptsHtml,
   assert,
   createLogger,
   deadline,
   deferred,
   keepHeapHeadroom,
+  isLocalHost,
+  listenNear,
   Metrics,
   nextTurn,
   onAbort,
@@ -15,6 +18,8 @@ export {
   prettyLines,
   randomInt,
   randomUuid,
+  refuseForeign,
+  renderPage,
   SeededRandom,
   SimulatedClock,
   sleep,
