@@ -39,7 +39,13 @@ export class Browser {
       '--disable-gpu',
       '--disable-dev-shm-usage',
       '--hide-scrollbars',
+      // Grey edges of letters: the same everywhere, and smaller pictures.
+      '--disable-lcd-text',
       '--no-first-run',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
       '--remote-debugging-pipe',
       `--user-data-dir=${this.#folder}`,
     ]
@@ -98,7 +104,7 @@ export class Browser {
 
 type Send = (method: string, parameters?: object) => Promise<Record<string, unknown>>
 
-class OpenPage {
+export class OpenPage {
   readonly #send: Send
 
   constructor(send: Send) {
@@ -112,7 +118,10 @@ class OpenPage {
   async go(url: string): Promise<void> {
     await this.#send('Page.enable')
     await this.#send('Page.navigate', { url })
-    await this.until('document.body !== null && document.body.dataset.ready === "yes"')
+    // A page with a script says when it shows something.
+    await this.until(
+      'document.readyState === "complete" && location.href !== "about:blank" && (document.body.dataset.ready === "yes" || !document.querySelector("script"))',
+    )
   }
 
   /** Evaluates an expression in the page. */
@@ -136,12 +145,22 @@ class OpenPage {
     })
   }
 
+  /** Shows the light or the dark form of the page. */
+  async prefer(scheme: 'light' | 'dark'): Promise<void> {
+    await this.#send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
+  }
+
   async click(selector: string): Promise<void> {
     await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`)
   }
 
-  async screenshot(): Promise<Buffer> {
-    const { data } = await this.#send('Page.captureScreenshot', { format: 'png' })
+  /** The window, or the whole page, as a picture. */
+  async screenshot({ isWhole = false }: { isWhole?: boolean } = {}): Promise<Buffer> {
+    const [width, height] = await this.evaluate<[number, number]>(
+      '[document.documentElement.clientWidth, Math.ceil(document.body.getBoundingClientRect().bottom)]',
+    )
+    const clip = isWhole && { captureBeyondViewport: true, clip: { x: 0, y: 0, width, height, scale: 1 } }
+    const { data } = await this.#send('Page.captureScreenshot', { format: 'png', ...clip })
     return Buffer.from(String(data), 'base64')
   }
 }

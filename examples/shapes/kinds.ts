@@ -25,6 +25,10 @@ export const Shape = defineKind({
   reports: ['external'],
 } as const)
 
+/** The object of the buttons, and the colors it can get; the first one is that of a new object. */
+export const foo = { name: 'foo', namespace: 'default' } as const
+export const colors = ['purple', 'orange', 'teal', 'crimson', 'gold', 'navy'] as const
+
 export type ShapeObject = Stored<ObjectOf<typeof Shape>>
 
 /** A shape of the service. The service chooses the id; the name is for people and not unique. */

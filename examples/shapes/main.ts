@@ -19,15 +19,19 @@ interface Serving {
   readonly endpointsOf: (name: string) => ManagerOptions['endpoints'] & object
 }
 
+/** The address stays the same from one start to the next, unless the port is taken. */
+const usualPort = 8701
+
 /** The demo runs the controller itself: the page stops, starts and replaces it. */
 export async function serve({
   client,
   manager,
   signal,
   endpointsOf,
-}: Serving): Promise<{ name: string; url: string }[]> {
+}: Serving): Promise<{ name: string; url: string; note?: string }[]> {
   const service = new ShapesInMemory()
-  const page = await servePage({ service, port: Number(process.env['SHAPES_PORT'] ?? 0), signal })
+  const port = Number(process.env['SHAPES_PORT'] ?? usualPort)
+  const page = await servePage({ service, port, signal })
   const demo = new Demo({
     client,
     transport: manager.transport,
@@ -44,5 +48,5 @@ export async function serve({
     },
     { once: true },
   )
-  return [{ name: 'Shapes', url: page.url }]
+  return [{ name: 'Shapes', url: page.url, ...(page.isTaken && { note: `port ${port} is taken` }) }]
 }

@@ -94,6 +94,8 @@ function appComplaint(house: House, path: string, specifier: string): string | u
     const target = resolveImport(house, path, specifier) ?? ''
     // The bench measures what the examples show.
     if (home === 'bench' && target.startsWith('examples/')) return undefined
+    // An example is complete without the others, but its tests share a browser, and the pictures show several.
+    if (target.startsWith('examples/') && /^examples\/.*\.(?:test|fixture)\.ts$/.test(path)) return undefined
     return target.startsWith(`${home}/`) ? undefined : `leaves ${home} by ${specifier}`
   }
   const isOurs = specifier === 'evenkeel' || specifier.startsWith('evenkeel/')

@@ -116,6 +116,13 @@ const layerSamples: readonly Sample[] = [
   },
   {
     check: 'layers',
+    path: 'examples/one/main.ts',
+    text: "import { a } from '../two/kinds.ts'",
+    says: /leaves examples\/one/,
+  },
+  { check: 'layers', path: 'examples/one/page.test.ts', text: "import { a } from '../browser.fixture.ts'" },
+  {
+    check: 'layers',
     path: 'packages/conformance/src/a.ts',
     text: "import { a } from 'evenkeel/controller'",
     beside: { 'packages/conformance/package.json': '{}' },

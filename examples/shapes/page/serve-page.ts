@@ -1,46 +1,56 @@
 /**
- * The page of the demo and the endpoints of its buttons. It listens only on localhost.
+ * The page of the demo and the endpoints of its buttons. It listens only on localhost, and refuses other sites.
  *
  *   GET /            the page
- *   GET /events      the state, after every change
- *   POST /do/NAME    one of the mishaps; only for the page itself
+ *   GET /state       what it shows; GET /events sends it after every change
+ *   POST /do/NAME    presses a button: 409 with the reason when it has no effect
+ *   POST /step/N     chooses a step
  *   /shapes...       the service that the controller uses
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readFile } from 'node:fs/promises'
-import type { Demo } from '../demo.ts'
-import { mishaps } from '../mishaps.ts'
-import type { MishapParts } from '../mishaps.ts'
+import { listenNear, refuseForeign, renderPage } from 'evenkeel/unstable/base'
+import { buttonsIn, press } from '../actions.ts'
+import type { ActionParts, Button } from '../actions.ts'
+import type { Demo, Facts, Said } from '../demo.ts'
 import { answerShapes } from '../service/http.ts'
 import type { ShapesInMemory } from '../service/shapes-in-memory.ts'
+import { steps } from '../steps/all.ts'
+import type { Step } from '../steps/step.ts'
+import { shows } from './shows.ts'
+import type { Press } from './shows.ts'
+import { readStepCode } from './step-code.ts'
+import type { StepCode } from './step-code.ts'
 
 export interface PageOptions {
   readonly service: ShapesInMemory
-  /** 0: any free port. */
+  /** Another one is used when it is taken. 0: any free port. */
   readonly port: number
   readonly signal: AbortSignal
 }
 
 export interface Page {
   readonly url: string
+  /** Whether the port was taken. */
+  readonly isTaken: boolean
   /** Created after the service, because the demo needs its address. */
-  show(demo: Demo, parts: Omit<MishapParts, 'demo' | 'service'>): void
+  show(demo: Demo, parts: Omit<ActionParts, 'demo' | 'service'>): void
 }
+
+type StepCodes = ReadonlyMap<number, StepCode>
 
 export async function servePage({ service, port, signal }: PageOptions): Promise<Page> {
   const viewers = new Set<ServerResponse>()
-  let shown: MishapParts | undefined
+  const code = await readStepCode()
+  let shown: ActionParts | undefined
   const server = createServer((request, response) => {
-    answer(request, response, { service, viewers, shown }).catch((error: unknown) => {
+    answer(request, response, { service, viewers, shown, code }).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  const listening = await listenNear(server, { host: '127.0.0.1', port, protocol: 'http' })
   signal.addEventListener(
     'abort',
     () => {
@@ -49,13 +59,12 @@ export async function servePage({ service, port, signal }: PageOptions): Promise
     },
     { once: true },
   )
-  const address = server.address()
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`,
+    ...listening,
     show(demo, parts) {
       shown = { ...parts, demo, service }
       demo.onChange(() => {
-        void tell(demo, viewers)
+        tell(viewers, { demo, code })
       })
     },
   }
@@ -64,77 +73,114 @@ export async function servePage({ service, port, signal }: PageOptions): Promise
 interface Answering {
   readonly service: ShapesInMemory
   readonly viewers: Set<ServerResponse>
-  readonly shown: MishapParts | undefined
+  readonly shown: ActionParts | undefined
+  readonly code: StepCodes
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { service, viewers, shown }: Answering,
+  { service, viewers, shown, code }: Answering,
 ): Promise<void> {
+  const refusal = refuseForeign(request)
+  if (refusal) return send(response, refusal.status, { error: refusal.message })
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-  if (!/^(?:127\.0\.0\.1|localhost):\d+$/.test(request.headers.host ?? ''))
-    return send(response, 421, { error: 'this is not me' })
-  const shapes = isOwn(request) ? await answerShapes(service, request) : undefined
+  const shapes = await answerShapes(service, request)
   if (shapes) return send(response, shapes.status, shapes.body)
   if (pathname === '/') return sendPage(response)
-  if (!shown) return send(response, 503, { error: 'not yet' })
-  if (pathname === '/state') return send(response, 200, await shown.demo.state())
-  if (pathname === '/events') return follow(response, shown.demo, viewers)
-  if (request.method === 'POST' && isOwn(request)) return press(pathname, response, shown)
+  if (!shown) return send(response, 503, { error: 'the demo is starting: try again' })
+  if (pathname === '/state') return send(response, 200, await stateOf(shown.demo, code))
+  if (pathname === '/events') return follow(response, viewers, { demo: shown.demo, code })
+  if (request.method === 'POST') return act(pathname, response, shown)
   send(response, 404, { error: 'not found' })
 }
 
-/** Pages of other sites cannot set a custom header without a CORS preflight, which this server does not answer. */
-function isOwn({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' || headers['sec-fetch-site'] === 'same-origin' || headers.origin === undefined
-}
-
-async function press(pathname: string, response: ServerResponse, parts: MishapParts): Promise<void> {
+async function act(pathname: string, response: ServerResponse, parts: ActionParts): Promise<void> {
   const [, topic, name = ''] = pathname.split('/')
-  if (topic === 'step') {
+  if (topic === 'step' && steps.some(({ number }) => String(number) === name)) {
     await parts.demo.choose(Number(name))
     return send(response, 200, {})
   }
-  const mishap = topic === 'do' && Object.hasOwn(mishaps, name) ? mishaps[name] : undefined
-  if (!mishap) return send(response, 404, { error: 'there is no such button' })
-  const { demo, service } = parts
-  demo.say(
-    typeof mishap.says === 'string' ? mishap.says : mishap.says({ isDown: service.isDown, isRunning: demo.isRunning }),
-    'you',
-  )
-  await mishap.run(parts)
-  send(response, 200, {})
+  if (topic !== 'do') return send(response, 404, { error: 'not found' })
+  const { status, ...body } = await press(name, parts)
+  send(response, status, body)
 }
 
-function follow(response: ServerResponse, demo: Demo, viewers: Set<ServerResponse>): void {
+/** What the page shows. */
+export interface PageState extends Pick<Facts, 'isRunning' | 'isDown' | 'objects' | 'refs' | 'shapes'> {
+  readonly step: Pick<Step, 'number' | 'title' | 'does' | 'flaw' | 'because'> & {
+    readonly show: readonly Press[]
+    readonly code: StepCode | undefined
+  }
+  readonly steps: readonly Pick<Step, 'number' | 'title'>[]
+  readonly buttons: readonly Button[]
+  /** Lines for a terminal about what is on the screen. */
+  readonly commands: readonly string[]
+  /** Oldest first. */
+  readonly said: readonly Said[]
+}
+
+async function stateOf(demo: Demo, code: StepCodes): Promise<PageState> {
+  const facts = await demo.facts()
+  const { step, isRunning, isDown, objects, refs, shapes } = facts
+  const { number, title, does, flaw, because } = step
+  return {
+    step: { number, title, does, flaw, because, show: shows[number] ?? [], code: code.get(number) },
+    steps: steps.map((each) => ({ number: each.number, title: each.title })),
+    isRunning,
+    isDown,
+    objects,
+    refs,
+    shapes,
+    buttons: buttonsIn(facts),
+    commands: [
+      ...(objects.length === 0 ? ['npx evenkeel get shapes'] : []),
+      ...objects.slice(0, 3).map(({ name }) => `npx evenkeel why shape/${name}`),
+      ...(refs.length === 0 ? [] : ['npx evenkeel get externalrefs']),
+    ],
+    said: demo.said,
+  }
+}
+
+interface Showing {
+  readonly demo: Demo
+  readonly code: StepCodes
+}
+
+function follow(response: ServerResponse, viewers: Set<ServerResponse>, showing: Showing): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   viewers.add(response)
   response.once('close', () => {
     viewers.delete(response)
   })
-  void tell(demo, new Set([response]))
+  tell(new Set([response]), showing)
 }
 
-async function tell(demo: Demo, viewers: ReadonlySet<ServerResponse>): Promise<void> {
+function tell(viewers: ReadonlySet<ServerResponse>, { demo, code }: Showing): void {
   if (viewers.size === 0) return
-  const text = `data: ${JSON.stringify(await demo.state())}\n\n`
-  for (const viewer of viewers) viewer.write(text)
+  stateOf(demo, code).then(
+    (state) => {
+      for (const viewer of viewers) viewer.write(`data: ${JSON.stringify(state)}\n\n`)
+    },
+    // The server of the objects is gone, or not there yet: the page asks again every second, and says so.
+    () => undefined,
+  )
 }
 
 async function sendPage(response: ServerResponse): Promise<void> {
-  const page = await readFile(new URL('./page.html', import.meta.url), 'utf8')
-  const buttons = Object.entries(mishaps).map(([name, { label }]) => ({ name, label }))
-  response.writeHead(200, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:",
-    'x-frame-options': 'DENY',
-  })
-  response.end(page.replace('/*BUTTONS*/[]', JSON.stringify(buttons).replace(/</g, '\\u003c')))
+  const [body = '', style = '', script = ''] = await Promise.all(
+    ['page.html', 'page.css', 'page.js'].map((name) => readFile(new URL(name, import.meta.url), 'utf8')),
+  )
+  const { html, headers } = renderPage({ title: 'Shapes: what a controller sees and why it acts', body, style, script })
+  response.writeHead(200, headers)
+  response.end(html)
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
   response.end(JSON.stringify(body))
 }

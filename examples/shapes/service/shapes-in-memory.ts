@@ -29,6 +29,15 @@ export class ShapesInMemory {
     this.#onChange = call
   }
 
+  /** Up, and empty: also of shapes that no object or label leads to. */
+  reset(): void {
+    this.isDown = false
+    this.shapes.clear()
+    this.#byKey.clear()
+    this.#canceled.clear()
+    this.#onChange()
+  }
+
   listShapes(): readonly DrawnShape[] {
     this.#answer()
     return [...this.shapes.values()]

@@ -3,14 +3,16 @@
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
+import { aShape } from './step.ts'
 import type { Step } from './step.ts'
 
 export const oneWay: Step = {
   number: 1,
   title: 'One way',
-  does: 'Calls the service whenever the object changes.',
-  lacks:
-    'It never reads the service: a removed shape stays missing, a recolored one stays wrong. It keeps its shapes only in memory: after a restart it draws again.',
+  does: 'The controller calls the service whenever the object changes. It remembers in memory what it drew.',
+  flaw: 'After a restart it draws foo a second time.',
+  because:
+    'Its memory is empty after a restart, so every object looks new. It never reads the service either: when another client removes or repaints a shape, the shape stays wrong.',
   controllers({ external: { shapes }, explain }) {
     const ids = new Map<string, string>()
     const drawn = new Map<string, string>()
@@ -31,10 +33,10 @@ export const oneWay: Step = {
         const wanted = `${type} ${color}`
         if (drawn.get(name) === wanted) return
         if (id === undefined) {
-          explain?.(`${name} is new: I draw a ${color} ${type}`)
+          explain?.(`${name} is new: I draw ${aShape(shape.spec)}`)
           ids.set(name, (await shapes.createShape({ name, type, color, labels: {} })).id)
         } else {
-          explain?.(`${name} changed: I make it a ${color} ${type}`)
+          explain?.(`${name} changed: I make it ${aShape(shape.spec)}`)
           await shapes.updateShape(id, { type, color })
         }
         drawn.set(name, wanted)

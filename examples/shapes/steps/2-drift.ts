@@ -3,14 +3,16 @@
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
-import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import { aShape, deleteIfThere, isAsWanted, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 export const drift: Step = {
   number: 2,
   title: 'Drift',
-  does: 'Reads the service periodically, and corrects what other clients changed.',
-  lacks: 'It treats every shape in the service as its own: it removes shapes of other clients.',
+  does: 'The controller reads the service every five seconds and corrects every difference from the objects.',
+  flaw: 'It removes the shapes of other clients.',
+  because:
+    'It treats every shape in the service as its own, so a shape without an object is removed, also when another client drew it.',
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -27,10 +29,10 @@ export const drift: Step = {
         const mine = drawn.find((shape) => shape.name === name)
         const { type, color } = object.spec
         if (!mine) {
-          explain?.(`${name} is not in the service: I draw a ${color} ${type}`)
+          explain?.(`${name} is not in the service: I draw ${aShape(object.spec)}`)
           await shapes.createShape({ name, type, color, labels: {} })
         } else if (!isAsWanted(object, mine)) {
-          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          explain?.(`${name} is ${aShape(mine)} and should be ${aShape(object.spec)}: I change it`)
           await shapes.updateShape(mine.id, { type, color })
         }
         return { afterMs: pollMs }

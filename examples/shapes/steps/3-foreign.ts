@@ -3,15 +3,16 @@
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
-import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import { aShape, deleteIfThere, isAsWanted, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 export const foreign: Step = {
   number: 3,
   title: 'Foreign shapes',
-  does: 'Ignores shapes without an object: other clients use the service too.',
-  lacks:
-    'An object that is deleted while the controller is down leaves its shape behind, which looks like a shape of another client. That is a leak.',
+  does: 'The controller ignores shapes without an object, because other clients use the service too.',
+  flaw: 'A deletion that it misses leaves a shape behind.',
+  because:
+    'When an object is deleted while the controller is down, nothing is left that it could react to. The shape looks like one of another client and stays.',
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -26,10 +27,10 @@ export const foreign: Step = {
         }
         const { type, color } = object.spec
         if (!mine) {
-          explain?.(`${name} is not in the service: I draw a ${color} ${type}`)
+          explain?.(`${name} is not in the service: I draw ${aShape(object.spec)}`)
           await shapes.createShape({ name, type, color, labels: {} })
         } else if (!isAsWanted(object, mine)) {
-          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          explain?.(`${name} is ${aShape(mine)} and should be ${aShape(object.spec)}: I change it`)
           await shapes.updateShape(mine.id, { type, color })
         }
         return { afterMs: pollMs }

@@ -3,7 +3,7 @@
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
-import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import { aShape, deleteIfThere, isAsWanted, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 const labels = { owner: 'k8s' }
@@ -11,8 +11,10 @@ const labels = { owner: 'k8s' }
 export const ownerMark: Step = {
   number: 4,
   title: 'Missed deletion',
-  does: 'Labels its shapes with owner: k8s, lists the labelled shapes, and removes those without an object.',
-  lacks: 'Any client can write the label: a shape that only looks like ours is removed as well.',
+  does: 'The controller labels its shapes with owner: k8s. It removes labelled shapes without an object, and so catches up on deletions that it missed.',
+  flaw: 'It removes a shape of another client that has the same label.',
+  because: 'Any client can write the label. It says that a shape is ours, but not which object it belongs to.',
+  readsLabels: true,
   controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -31,10 +33,10 @@ export const ownerMark: Step = {
         const mine = owned.find((shape) => shape.name === name)
         const { type, color } = object.spec
         if (!mine) {
-          explain?.(`none of my shapes is called ${name}: I draw a ${color} ${type}`)
+          explain?.(`none of my shapes is called ${name}: I draw ${aShape(object.spec)}`)
           await shapes.createShape({ name, type, color, labels })
         } else if (!isAsWanted(object, mine)) {
-          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          explain?.(`${name} is ${aShape(mine)} and should be ${aShape(object.spec)}: I change it`)
           await shapes.updateShape(mine.id, { type, color })
         }
         return { afterMs: pollMs }

@@ -4,7 +4,7 @@
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
 import type { DrawnShape, ShapeObject } from '../kinds.ts'
-import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import { aShape, deleteIfThere, isAsWanted, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 const instance = 'demo'
@@ -12,9 +12,11 @@ const instance = 'demo'
 export const uidMark: Step = {
   number: 5,
   title: 'Forged label',
-  does: 'Labels its shapes with the uid of the object; a label with an unknown uid is suspicious and reported.',
-  lacks:
-    'The shape of a missed deletion has an unknown uid too: it is reported and stays. The controller must not miss a deletion in the first place.',
+  does: 'The label is the UID of the object, which other clients do not know. A shape with an unknown UID is reported and left alone.',
+  flaw: 'A deletion that it misses leaves a shape behind again.',
+  because:
+    'The UID of a deleted object is unknown too, so its shape looks forged and stays. The controller must not miss a deletion in the first place.',
+  readsLabels: true,
   controllers({ external: { shapes }, explain }) {
     const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined =>
       drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
@@ -40,10 +42,10 @@ export const uidMark: Step = {
         const mine = mineOf(drawn, object)
         const { type, color } = object.spec
         if (!mine) {
-          explain?.(`no shape has the uid of ${name}: I draw a ${color} ${type}`)
+          explain?.(`no shape has the uid of ${name}: I draw ${aShape(object.spec)}`)
           await shapes.createShape({ name, type, color, labels: { instance, uid: object.metadata.uid } })
         } else if (!isAsWanted(object, mine)) {
-          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          explain?.(`${name} is ${aShape(mine)} and should be ${aShape(object.spec)}: I change it`)
           await shapes.updateShape(mine.id, { type, color })
         }
         return { afterMs: pollMs }

@@ -4,17 +4,19 @@
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
 import type { DrawnShape, ShapeObject } from '../kinds.ts'
-import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import { aShape, deleteIfThere, isAsWanted, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 const instance = 'demo'
 
 export const finalizer: Step = {
   number: 6,
-  title: 'Restart and finalizer',
-  does: 'Adds a finalizer before it draws, and removes it when the service shows that the shape is gone. It keeps nothing in memory: a restart changes nothing.',
-  lacks:
-    'It needs a service that stores labels and lists them immediately. When a user removes the finalizer by force, no record of the shape is left.',
+  title: 'Finalizer',
+  does: 'The controller adds a finalizer before it draws, and removes it when the service shows that the shape is gone. The object stays until then, so no deletion is missed. It keeps nothing in memory, so a restart changes nothing.',
+  flaw: 'When the labels of foo are removed, it draws foo a second time.',
+  because:
+    'The labels are the only record of which shape belongs to which object. A finalizer that is removed by force has the same effect: no record of the shape is left.',
+  readsLabels: true,
   controllers({ external: { shapes }, explain }) {
     const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> =>
       (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
@@ -27,12 +29,12 @@ export const finalizer: Step = {
           spec: { type, color },
         } = object
         if (!mine) {
-          explain?.(`no shape has the uid of ${name}: I draw a ${color} ${type}`)
+          explain?.(`no shape has the uid of ${name}: I draw ${aShape(object.spec)}`)
           const { id } = await shapes.createShape({ name, type, color, labels: { instance, uid } })
           status.set({ id })
         } else {
           if (!isAsWanted(object, mine)) {
-            explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+            explain?.(`${name} is ${aShape(mine)} and should be ${aShape(object.spec)}: I change it`)
             await shapes.updateShape(mine.id, { type, color })
           }
           status.set({ id: mine.id })

@@ -7,7 +7,7 @@ import type { ControllerDeclaration, Driver } from 'evenkeel'
 import { ExternalError } from 'evenkeel/verbs'
 import { Shape } from '../kinds.ts'
 import type { DrawnShape, ShapeObject, ShapesApi } from '../kinds.ts'
-import { pollMs } from './step.ts'
+import { aShape, pollMs } from './step.ts'
 import type { Step } from './step.ts'
 
 type Look = Pick<DrawnShape, 'name' | 'type' | 'color'>
@@ -23,12 +23,12 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
       return shape && observation(shape)
     },
     async create(desired, { idempotencyKey }) {
-      explain?.(`${desired.name} has no shape: I draw a ${desired.color} ${desired.type}`)
+      explain?.(`${desired.name} has no shape: I draw ${aShape(desired)}`)
       const { id } = await knowing(shapes.createShape({ ...desired, labels: {} }, idempotencyKey))
       return { id }
     },
     async update(id, desired, { paths }) {
-      explain?.(`${desired.name} (${id}) differs in ${paths.join(', ')}: I make it a ${desired.color} ${desired.type}`)
+      explain?.(`${desired.name} (${id}) differs in ${paths.join(', ')}: I make it ${aShape(desired)}`)
       await shapes.updateShape(id, desired)
     },
     cancel: (key) => shapes.cancelCreate(key),
@@ -59,9 +59,11 @@ function observation({ id, name, type, color }: DrawnShape): { id: string; obser
 
 export const complete: Step = {
   number: 7,
-  title: 'Tracking object, complete',
-  does: 'States the capabilities of the service and leaves the rest to external: intent before effect, drift, orphans, restarts, and verified deletions. The tracking object is written before the shape is drawn and outlives the object; after a lost response the create is repeated with the same key.',
-  lacks: 'If a user breaks the link on purpose, the status reports it and offers choices.',
+  title: 'Tracking object',
+  does: 'A tracking object (ExternalRef) is written before the shape is drawn, and removed after the shape is gone. It has the id of the shape and the key of the create call. The driver states what the service can do, and external does the rest.',
+  flaw: 'No flaw is left: even a finalizer that is removed by force leaves no shape behind.',
+  because:
+    'The Explorer finds nothing under any single fault. If a user breaks the link between object and shape on purpose, the status of the object reports it and offers choices.',
   controllers({ external: { shapes }, explain }) {
     // The service is local: after two seconds no response will come.
     const shape = external(driverFor(shapes, explain), {

@@ -13,15 +13,24 @@ export interface StepParts {
 export interface Step {
   readonly number: number
   readonly title: string
-  /** What it improves. */
+  /** What it does, and what is better than in the step before. */
   readonly does: string
-  /** Its remaining mistake. */
-  readonly lacks: string
+  /** What still goes wrong, in one sentence. */
+  readonly flaw: string
+  /** Why it goes wrong. */
+  readonly because: string
+  /** Whether it recognizes its shapes by labels in the service. @default false */
+  readonly readsLabels?: boolean
   readonly controllers: (parts: StepParts) => readonly ControllerDeclaration[]
 }
 
 /** How often steps that read the service do so. */
 export const pollMs = 5000
+
+/** A shape as it is read: `an orange square`. */
+export function aShape({ type, color }: { readonly type: string; readonly color: string }): string {
+  return `${/^[aeiou]/.test(color) ? 'an' : 'a'} ${color} ${type}`
+}
 
 /** Whether a drawn shape matches the spec. */
 export function isAsWanted({ spec }: ShapeObject, { type, color }: DrawnShape): boolean {

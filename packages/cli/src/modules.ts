@@ -27,6 +27,8 @@ import { Failure } from './failure.ts'
 export interface Address {
   readonly name: string
   readonly url: string
+  /** Shown after the address: `port 8701 is taken`. @default nothing */
+  readonly note?: string
 }
 
 /** What `serve` of a program receives. */

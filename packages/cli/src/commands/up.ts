@@ -254,7 +254,9 @@ function heading(
   { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined; io: Invocation['io'] },
 ): string {
   const width = Math.max(...addresses.map(({ name }) => name.length))
-  const lines = addresses.map(({ name, url }) => `  ${name.padEnd(width)}  ${url}`)
+  const lines = addresses.map(
+    ({ name, url, note }) => `  ${name.padEnd(width)}  ${url}${note === undefined ? '' : `  (${note})`}`,
+  )
   const name = env['npm_execpath'] === undefined ? 'evenkeel' : 'npx evenkeel'
   const isHere = kubeconfig === join(cwd, 'data', 'kubeconfig')
   const next = isHere
