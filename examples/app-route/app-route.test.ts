@@ -1,69 +1,11 @@
 /** Real processes behind Apps and a real router in front of them; then the Explorer, with both in memory. */
-import { createServer, request } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startTestPlane, explore, formatReport } from 'evenkeel/testing'
+import { describe, expect, test } from 'vitest'
+import { explore, formatReport } from 'evenkeel/testing'
 import type { TestPlane } from 'evenkeel/testing'
 import { App, Route } from './kinds.ts'
-import { appRoute } from './program.ts'
+import { shop, startShop, web } from './running.fixture.ts'
 import * as apps from './scenario.ts'
 import * as routes from './scenario-routes.ts'
-
-const web = { name: 'web', namespace: 'default' }
-const shop = { name: 'shop', namespace: 'default' }
-
-/** Responds with its argument and its pid. */
-const program = `require('node:http').createServer((_, answer) => answer.end(process.env.WORD + ' ' + process.pid)).listen(process.env.PORT, '127.0.0.1')`
-const command = `exec ${JSON.stringify(process.execPath)} -e ${JSON.stringify(program)}`
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => {
-    server.close(resolve)
-  })
-  return typeof address === 'object' && address ? address.port : 0
-}
-
-interface Running {
-  readonly plane: TestPlane
-  /** The response of the router for a hostname. */
-  ask(hostname: string): Promise<{ status: number; text: string }>
-  pid(): Promise<number>
-}
-
-async function start(): Promise<Running> {
-  const { controllers, start: open, stop } = appRoute()
-  const plane = await startTestPlane({ controllers })
-  onTestFinished(async () => {
-    await plane.stop()
-    await stop()
-  })
-  if (!plane.manager) throw new Error('no manager runs')
-  const url = await open(plane.manager, 0)
-  const pid = async (): Promise<number> => (await plane.client.get(App, web)).status?.pid ?? 0
-  return { plane, pid, ask: (hostname) => get(url, hostname) }
-}
-
-function get(url: string, hostname: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { host: hostname }, agent: false }, (answer) => {
-      let text = ''
-      answer
-        .setEncoding('utf8')
-        .on('data', (piece: string) => {
-          text += piece
-        })
-        .on('end', () => {
-          resolve({ status: answer.statusCode ?? 0, text })
-        })
-    })
-    asked.once('error', reject)
-    asked.end()
-  })
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -71,22 +13,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-/** Creates an App and a Route to it, and waits until the router responds. */
-async function startShop(): Promise<Running> {
-  const running = await start()
-  const { plane, ask } = running
-  await plane.client.create(Route, {
-    metadata: shop,
-    spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] },
-  })
-  await plane.client.create(App, {
-    metadata: web,
-    spec: { command, port: await freePort(), config: { WORD: 'hello' } },
-  })
-  await plane.until(async () => (await ask('shop.local')).text.startsWith('hello'), { timeoutMs: 30_000 })
-  return running
 }
 
 const act = (plane: TestPlane, action: string): Promise<unknown> =>

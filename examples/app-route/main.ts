@@ -10,13 +10,18 @@ const program = appRoute()
 export const kinds = [App, Route]
 export const { controllers } = program
 
+/** The address stays the same from one start to the next, unless the port is taken. */
+const usualPort = 8702
+
 export async function serve({
   manager,
   onStop,
 }: {
   manager: Manager
   onStop: (call: () => unknown) => void
-}): Promise<{ name: string; url: string }[]> {
+}): Promise<{ name: string; url: string; note?: string }[]> {
   onStop(() => program.stop())
-  return [{ name: 'Router', url: await program.start(manager, Number(process.env['ROUTER_PORT'] ?? 0)) }]
+  const port = Number(process.env['ROUTER_PORT'] ?? usualPort)
+  const { url, isTaken } = await program.start(manager, port)
+  return [{ name: 'Router', url, ...(isTaken && { note: `port ${port} is taken` }) }]
 }

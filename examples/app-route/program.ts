@@ -6,14 +6,15 @@ import { channelSource } from 'evenkeel/controller'
 import type { Manager } from 'evenkeel/controller'
 import { appController } from './apps.ts'
 import { App } from './kinds.ts'
+import { routerState } from './page/router-page.ts'
 import { Exits, RealProcesses } from './real-processes.ts'
 import { RealRouter } from './real-router.ts'
 import { routeController } from './routes.ts'
 
 interface Program {
   readonly controllers: readonly ControllerDeclaration[]
-  /** Watches for exits of processes and starts the router; resolves with its address. */
-  start(manager: Manager, port: number): Promise<string>
+  /** Watches for exits of processes and starts the router, on a free port when this one is taken. */
+  start(manager: Manager, port: number): Promise<{ readonly url: string; readonly isTaken: boolean }>
   /** Ends all processes. Call it after the controllers have stopped: they would start them again. */
   stop(): Promise<void>
 }
@@ -35,7 +36,7 @@ export function appRoute(): Program {
             note: 'its process ended',
           })
       })
-      return router.listen(port)
+      return router.listen(port, () => routerState(manager.cache))
     },
     async stop() {
       router.close()

@@ -1,9 +1,13 @@
 /**
- * A small reverse proxy on this machine: the longest prefix of the hostname wins; without a backend it responds 503.
+ * A small reverse proxy on this machine: the longest prefix of the hostname wins; without a Route it responds 503, and
+ * with a page to a browser at its own address.
  */
 import { createServer, request as ask } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { listenNear } from 'evenkeel/unstable/base'
 import type { RouteEntry, Router } from './kinds.ts'
+import { answerUnrouted, sendText } from './page/router-page.ts'
+import type { RouterState } from './page/router-page.ts'
 
 export class RealRouter implements Router {
   readonly #routes = new Map<string, readonly RouteEntry[]>()
@@ -11,13 +15,12 @@ export class RealRouter implements Router {
     this.#lead(request, response)
   })
 
-  async listen(port: number): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(port, '127.0.0.1', resolve)
-    })
-    const address = this.#server.address()
-    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`
+  #state: () => RouterState = () => ({ routes: [], apps: [] })
+
+  /** Listens on the port, or on a free one when it is taken. The page shows the state. */
+  listen(port: number, state: () => RouterState): Promise<{ readonly url: string; readonly isTaken: boolean }> {
+    this.#state = state
+    return listenNear(this.#server, { host: '127.0.0.1', port, protocol: 'http' })
   }
 
   close(): void {
@@ -49,12 +52,10 @@ export class RealRouter implements Router {
   #lead(request: IncomingMessage, response: ServerResponse): void {
     const hostname = (request.headers.host ?? '').replace(/:\d+$/, '')
     const route = this.#find(hostname, request.url ?? '/')
-    const refuse = (text: string): void => {
-      if (!response.headersSent) response.writeHead(503, { 'content-type': 'text/plain' })
-      response.end(`${text}\n`)
-    }
     if (!route) {
-      refuse(`no Route leads from ${JSON.stringify(hostname)}`)
+      answerUnrouted(request, response, this.#state).catch((error: unknown) => {
+        sendText(response, 500, `the page failed: ${error instanceof Error ? error.message : String(error)}`)
+      })
       return
     }
     const onward = ask(
@@ -66,7 +67,7 @@ export class RealRouter implements Router {
       },
     )
     onward.once('error', (error) => {
-      refuse(`the App does not answer: ${error.message}`)
+      sendText(response, 503, `the App does not answer: ${error.message}`)
     })
     request.pipe(onward)
   }
