@@ -43,7 +43,15 @@ test('npm start: prints the addresses of both demos, runs a real process, and Ct
     ],
     {
       cwd: folder,
-      env: { ...env, HOME: folder, TMPDIR: temporary, TSX_DISABLE_CACHE: '1', NODE_COMPILE_CACHE: '' },
+      env: {
+        ...env,
+        HOME: folder,
+        TMPDIR: temporary,
+        TSX_DISABLE_CACHE: '1',
+        NODE_COMPILE_CACHE: '',
+        SHAPES_PORT: '0',
+        ROUTER_PORT: '0',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
@@ -51,11 +59,14 @@ test('npm start: prints the addresses of both demos, runs a real process, and Ct
   try {
     const text = await said(child.stdout, /export KUBECONFIG=.*\n/)
     expect(text).toMatch(/API server {2}https:\/\/127\.0\.0\.1:\d+\n {2}Shapes {6}http:\S+\n {2}Router {6}http:\S+\n/)
-    const page = await fetch(/Shapes +(\S+)/.exec(text)?.[1] ?? '')
-    expect([page.status, page.headers.get('content-type')]).toEqual([
-      200,
-      expect.stringContaining('text/html') as string,
-    ])
+    for (const name of ['Shapes', 'Router']) {
+      const url = new RegExp(`${name} +(\\S+)`).exec(text)?.[1] ?? ''
+      const page = await fetch(url, { headers: { accept: 'text/html' } })
+      expect([page.status, page.headers.get('content-type')], name).toEqual([
+        200,
+        expect.stringContaining('text/html') as string,
+      ])
+    }
     const pid = await runApp(join(folder, 'data', 'kubeconfig'))
     expect(isAlive(pid)).toBe(true)
     const { pid: own } = JSON.parse(readFileSync(join(folder, 'data', 'manager.json'), 'utf8')) as { pid: number }
