@@ -60,6 +60,12 @@ export interface Said {
   readonly times: number
 }
 
+/** When something began, and where it stands in the log. */
+interface Place {
+  readonly number: number
+  readonly time: string
+}
+
 interface DemoOptions {
   readonly client: Client
   readonly transport: ManagerOptions['transport'] & object
@@ -200,16 +206,15 @@ export class Demo {
   }
 
   /** A place in the log for what begins now and is reported when it is done. */
-  takePlace(): number {
-    return this.#nextPlace++
+  takePlace(): Place {
+    return { number: this.#nextPlace++, time: new Date(this.#clock.now()).toISOString() }
   }
 
-  say(text: string, { by = 'controller', place = this.takePlace() }: { by?: Said['by']; place?: number } = {}): void {
-    const time = new Date(this.#clock.now()).toISOString()
+  say(text: string, { by = 'controller', place = this.takePlace() }: { by?: Said['by']; place?: Place } = {}): void {
     const last = this.#said.at(-1)
     if (by === 'controller' && last?.text === text)
       this.#said[this.#said.length - 1] = { ...last, times: last.times + 1 }
-    else this.#said.push({ time, text, by, place, times: 1 })
+    else this.#said.push({ time: place.time, text, by, place: place.number, times: 1 })
     this.#said.sort((a, b) => a.place - b.place)
     this.#said.splice(0, this.#said.length - saidMax)
     this.#onChange()

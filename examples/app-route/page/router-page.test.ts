@@ -16,7 +16,7 @@ test('F14: a browser gets a page at the address of the router, other clients 503
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
     const refused = await get(url, headers)
     expect([refused.status, refused.type]).toEqual([503, 'text/plain; charset=utf-8'])
-    expect(refused.text).toBe('no Route has the hostname "127.0.0.1"; list them with: npx evenkeel get routes\n')
+    expect(refused.text).toBe('no ready Route has the hostname "127.0.0.1"; list them with: npx evenkeel get routes\n')
   }
   expect((await get(`${url}/other`, html)).status).toBe(503)
 })

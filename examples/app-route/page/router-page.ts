@@ -106,7 +106,7 @@ export async function answerUnrouted(
 
 function unrouted(response: ServerResponse, host: string): void {
   const hostname = JSON.stringify(host.replace(/:\d+$/, ''))
-  sendText(response, 503, `no Route has the hostname ${hostname}; list them with: npx evenkeel get routes`)
+  sendText(response, 503, `no ready Route has the hostname ${hostname}; list them with: npx evenkeel get routes`)
 }
 
 export function sendText(response: ServerResponse, status: number, text: string): void {

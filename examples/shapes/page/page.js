@@ -184,7 +184,10 @@ function commandLine(text) {
 function logLine({ time, text, by, times }) {
   const line = make('li', undefined, { class: by })
   const who = by === 'controller' ? 'Controller: ' : ''
-  line.append(make('time', time.slice(11, 19)), `${who}${text}${times > 1 ? ` (${times} times)` : ''}`)
+  line.append(
+    make('time', new Date(time).toLocaleTimeString('en-GB')),
+    `${who}${text}${times > 1 ? ` (${times} times)` : ''}`,
+  )
   return line
 }
 

@@ -176,6 +176,15 @@ describe('up', () => {
     expect((await again.ended).out.trim().split('\n')).toHaveLength(1)
   })
 
+  test('F16: the note of an address is shown after it', async () => {
+    const address = "{ name: 'Page', url: 'http://127.0.0.1:9', note: 'port 8 is taken' }"
+    await writeFile(join(folder, 'app.mjs'), `export const serve = async () => [${address}]`)
+    const up = startProcess(['up', 'app.mjs', '--port', '0', '--memory'], folder)
+    expect(await up.until(/Page.*\n/)).toContain('  Page        http://127.0.0.1:9  (port 8 is taken)\n')
+    up.child.kill('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+  })
+
   test('a module that cannot serve its page stops everything with an error', async () => {
     await writeFile(join(folder, 'app.mjs'), 'export const serve = () => { throw new Error("port 80 is taken") }')
     const { code, err } = await startProcess(['up', 'app.mjs', '--port', '0', '--memory'], folder).ended
