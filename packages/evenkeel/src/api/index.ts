@@ -224,6 +224,7 @@ export {
   type LabelSelectorRequirement,
 } from './selector/label-selector.ts'
 export { JsonScanner } from './json-bytes.ts'
+export { findByJsonPath, parseJsonPath, visitsMax, type JsonPath, type JsonPathBudget } from './json-path.ts'
 
 export type { Definitions, Schema, SchemaNode } from './schema/schema.ts'
 export {

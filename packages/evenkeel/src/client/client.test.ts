@@ -107,6 +107,15 @@ describe('requests', () => {
       (client) => client.subresource('log').text(configMap('a'), { parameters: { tailLines: 5 } }),
       'GET /api/v1/namespaces/ns/configmaps/a/log?tailLines=5',
     ],
+    [
+      'log as a stream',
+      (client) =>
+        client
+          .subresource('log')
+          .stream(configMap('a'), { parameters: { follow: true } })
+          .next(),
+      'GET /api/v1/namespaces/ns/configmaps/a/log?follow=true',
+    ],
     ['delete', (client) => client.delete(configMap('a')), 'DELETE /api/v1/namespaces/ns/configmaps/a'],
     [
       'deleteAllOf',

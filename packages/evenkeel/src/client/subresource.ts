@@ -3,6 +3,7 @@
  * `eviction` Eviction.
  */
 import type { KubeObject, Stored } from '#api'
+import { abortable } from '#base'
 import { locate, type ClientCore } from './core.ts'
 import { getObject } from './reads.ts'
 import {
@@ -15,13 +16,18 @@ import {
   type WriteOptions,
 } from './request-options.ts'
 import { nameOf, type WriteResult } from './resource.ts'
-import { textOf } from './rest-client.ts'
+import { textOf, type RestRequest } from './rest-client.ts'
 import { applyObject, createObject, patchDifference, patchObject, updateObject, type PatchBody } from './writes.ts'
 
 /** What `scale` is about, whatever the object. */
 export interface Scale extends KubeObject {
   readonly spec: { readonly replicas?: number }
   readonly status?: { readonly replicas: number; readonly selector?: string }
+}
+
+interface TextOptions extends CallOptions {
+  /** Of the query: `tailLines`, `follow`. */
+  readonly parameters?: Readonly<Record<string, string | number | boolean>>
 }
 
 export class Subresource {
@@ -40,27 +46,39 @@ export class Subresource {
   }
 
   /** For those that speak no JSON, such as `log`. */
-  async text(
-    object: KubeObject,
-    {
-      signal,
-      timeoutMs,
-      parameters = {},
-    }: CallOptions & { parameters?: Readonly<Record<string, string | number | boolean>> } = {},
-  ): Promise<string> {
+  async text(object: KubeObject, options: TextOptions = {}): Promise<string> {
+    const { body } = await this.#core.rest.request(await this.#textRequest(object, options))
+    return textOf(body)
+  }
+
+  /**
+   * The same piece by piece, as long as the server sends: `log` with `follow: true`. Leaving the loop ends it.
+   *
+   * @throws {ApiError} when the server refuses.
+   */
+  async *stream(object: KubeObject, options: TextOptions = {}): AsyncGenerator<string, void, undefined> {
+    const { pieces, signal, close } = await this.#core.rest.stream(await this.#textRequest(object, options))
+    const decoder = new TextDecoder()
+    try {
+      for (;;) {
+        const { done, value } = await abortable(pieces.next(), { signal })
+        const text = decoder.decode(done ? undefined : value, { stream: !done })
+        if (text !== '') yield text
+        if (done) return
+      }
+    } finally {
+      close()
+      Promise.resolve(pieces.return?.()).catch(() => undefined)
+    }
+  }
+
+  async #textRequest(object: KubeObject, { signal, timeoutMs, parameters = {} }: TextOptions): Promise<RestRequest> {
     const { resource, location: place } = await locate(this.#core, object, {
       key: nameOf(object),
       signal,
       subresource: this.#name,
     })
-    const { body } = await this.#core.rest.request({
-      method: 'GET',
-      target: formatTarget(resource, place, parameters),
-      accept: '*/*',
-      signal,
-      timeoutMs,
-    })
-    return textOf(body)
+    return { method: 'GET', target: formatTarget(resource, place, parameters), accept: '*/*', signal, timeoutMs }
   }
 
   /** Sends a body to the part: an Eviction, a TokenRequest, a Binding. */

@@ -14,6 +14,7 @@ export {
   Metrics,
   nextTurn,
   onAbort,
+  placeOf,
   PortCalls,
   prettyLines,
   randomInt,

@@ -4,9 +4,19 @@
  * The name is always the first column; a kind without columns shows its age. Only the first match of a path counts, and
  * a value of another type than declared gives an empty cell (`null`), never a wrong one.
  */
-import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn, stringifyJson } from '#api'
+import {
+  compareText,
+  exceedsDepth,
+  findByJsonPath,
+  getOwn,
+  isJsonObject,
+  parseJsonPath,
+  stringifyJson,
+  visitsMax,
+  type JsonPathBudget,
+  type PrinterColumn,
+} from '#api'
 import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '@evenkeel/builtins'
-import { findByJsonPath, parseJsonPath, visitsMax, type JsonPathBudget } from './json-path.ts'
 
 /**
  * The columns for a list of printer columns.

@@ -78,7 +78,7 @@ describe('POST of an action', () => {
       status: 409,
       body: {
         reason: 'Conflict',
-        message: expect.stringContaining('stop makes no sense now: it needs object.spec.running') as string,
+        message: expect.stringContaining('stop is not available now (requires object.spec.running)') as string,
       },
     })
   })

@@ -259,14 +259,14 @@ async function checkEnabled(
 ): Promise<void> {
   const subject = { group: resource.group, kind: resource.plural, name }
   if (object.metadata.deletionTimestamp !== undefined)
-    throw conflict(subject, `it is being deleted: ${definition.name} makes no sense any more`)
+    throw conflict(subject, `it is being deleted: ${definition.name} is not available`)
   if (definition.enabledWhen === undefined) return
   const language = await loadClaimsEngine()
   const { value, error } = language.compile(definition.enabledWhen, { variable: 'object' }).evaluate(object)
   if (error !== undefined || isJsonObject(value) || value !== true)
     throw conflict(
       subject,
-      `${definition.name} makes no sense now: it needs ${definition.enabledWhen}${error === undefined ? '' : ` (${error})`}`,
+      `${definition.name} is not available now (requires ${definition.enabledWhen}${error === undefined ? '' : `: ${error}`})`,
     )
 }
 

@@ -1,5 +1,5 @@
 /**
- * JSON paths of printer columns, parsed and evaluated: `.spec.replicas`,
+ * JSON paths of printer columns and of `wait --for jsonpath`, parsed and evaluated: `.spec.replicas`,
  * `.metadata.labels['app\.kubernetes\.io/name']`, `.status.conditions[?(@.type=="Ready")].status`.
  *
  * The syntax is kubectl's, with its quirks: a quoted key is parsed as a path again, so its dots need a backslash; a
@@ -11,7 +11,7 @@
  * length. Evaluation never throws, whatever the data, and visits a bounded number of values, so a recursive path cannot
  * block a list.
  */
-import { pushAll, getOwn, isJsonObject } from '#api'
+import { pushAll, getOwn, isJsonObject } from '@evenkeel/cel/primitives'
 
 /**
  * The steps of a path.
