@@ -4,6 +4,7 @@
  * Help, completion and the parser read the same declaration, so that they always agree.
  */
 import type { Client } from 'evenkeel/client'
+import type { Clock } from 'evenkeel/unstable/base'
 
 /** Where a command reads and writes; tests pass their own. */
 export interface Io {
@@ -14,6 +15,7 @@ export interface Io {
   readonly cwd: string
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 export interface Output {
@@ -91,10 +93,30 @@ export const globalOptions: OptionSpecs = {
   help: { type: 'boolean', short: 'h', about: 'print this help' },
 }
 
+/** The option of commands for objects of one namespace. */
+export const oneNamespaceOption: OptionSpecs = {
+  namespace: { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
+}
+
 /** The options of commands for namespaced objects. */
 export const namespaceOptions: OptionSpecs = {
-  namespace: { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
+  ...oneNamespaceOption,
   'all-namespaces': { type: 'boolean', short: 'A', about: 'objects of all namespaces' },
+}
+
+/** The options that select objects. */
+export const selectorOptions: OptionSpecs = {
+  selector: {
+    type: 'string',
+    short: 'l',
+    value: 'LABELS',
+    about: 'only objects with these labels: app=web,tier!=db',
+  },
+  'field-selector': {
+    type: 'string',
+    value: 'FIELDS',
+    about: 'only objects with these field values: metadata.name=web',
+  },
 }
 
 /** A group of commands under a heading of the help. */
@@ -116,7 +138,7 @@ export function helpOfAll(sections: readonly Section[]): string {
 Usage: evenkeel COMMAND [options]
 
 ${lines.join('\n')}
-evenkeel COMMAND --help says more about one. --json works everywhere. evenkeel version prints the version.
+Use evenkeel COMMAND --help for more about a command. --json works everywhere. evenkeel version prints the version.
 `
 }
 

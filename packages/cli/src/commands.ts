@@ -9,6 +9,8 @@ import { describe } from './commands/describe.ts'
 import { act } from './commands/do.ts'
 import { doctor } from './commands/doctor.ts'
 import { envtest } from './commands/envtest.ts'
+import { edit } from './commands/edit.ts'
+import { explain } from './commands/explain.ts'
 import { explore } from './commands/explore.ts'
 import { finalizers } from './commands/finalizers.ts'
 import { generate } from './commands/generate.ts'
@@ -21,13 +23,14 @@ import { serve } from './commands/serve.ts'
 import { snapshot } from './commands/snapshot.ts'
 import { tree } from './commands/tree.ts'
 import { up } from './commands/up.ts'
+import { wait } from './commands/wait.ts'
 import { watch } from './commands/watch.ts'
 import { why } from './commands/why.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor, generate, envtest] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
-  { title: 'Read and change objects', commands: [get, describe, watch, logs, apply, remove, act] },
+  { title: 'Read and change objects', commands: [get, describe, explain, watch, wait, logs, apply, edit, remove, act] },
   { title: 'Test', commands: [explore, replay] },
   { title: 'This program', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },
 ]

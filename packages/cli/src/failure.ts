@@ -9,19 +9,19 @@ import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client
 type FailureCode = keyof typeof failureCodes
 
 interface FailureOptions extends ErrorOptions {
-  /** What to do. */
-  readonly hint?: string | undefined
+  /** What to do; several are printed one per line. */
+  readonly hint?: string | readonly string[] | undefined
 }
 
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: FailureCode
-  readonly hint: string | undefined
+  readonly hints: readonly string[]
 
   constructor(code: FailureCode, message: string, { hint, ...options }: FailureOptions = {}) {
     super(message, options)
     this.code = code
-    this.hint = hint
+    this.hints = hint === undefined ? [] : typeof hint === 'string' ? [hint] : hint
   }
 
   /** 2 for wrong usage or a wrong file, as in shells; 1 for everything else. */
@@ -105,6 +105,7 @@ export const failureCodes = {
   'not-allowed': 'the user has no permission',
   'not-found': 'the object does not exist',
   'unknown-kind': 'the server does not serve this kind',
+  timeout: 'the objects did not reach the awaited state in time',
   refused: 'the server refused the request',
   'bad-file': 'a file cannot be read or parsed',
   busy: 'a port or a data folder is in use, or there are too many open files',

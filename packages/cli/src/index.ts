@@ -1,6 +1,7 @@
 /**
  * The program of the command `evenkeel`, and the types for the exports of a module for `evenkeel up`.
  */
+import { SystemClock } from 'evenkeel/unstable/base'
 import { main } from './main.ts'
 
 export type { Address, ServeContext } from './modules.ts'
@@ -22,6 +23,7 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
     env: own.env,
     cwd: own.cwd(),
     signal: stop.signal,
+    clock: new SystemClock(),
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.off(signal, onSignal)
 }

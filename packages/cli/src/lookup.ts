@@ -5,7 +5,8 @@ import type { KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import type { Invocation, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
-import { nearest } from './parse.ts'
+import { orSuggest } from './not-found.ts'
+import { nearestWords } from './parse.ts'
 
 /** A kind and names of its objects. */
 export interface ResourceTarget {
@@ -38,16 +39,26 @@ async function lookUpKind(client: Client, word: string): Promise<DiscoveredResou
     resources.find((resource) => isCalled(resource, lower)) ??
     resources.find((resource) => isCalled(resource, name) && groupFits(resource, group.join('.')))
   if (found) return found
-  const meant = nearest(
-    lower,
-    resources.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
-  )
-  throw new Failure('unknown-kind', `the server has no kind called ${JSON.stringify(word)}`, {
-    hint: meant === undefined ? 'evenkeel get --help' : `${meant}`,
+  throw unknownKind(word, resources)
+}
+
+/** With the names of similar kinds, one name for each. */
+export function unknownKind(word: string, resources: readonly DiscoveredResource[]): Failure {
+  const names = resources
+    .flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames])
+    .filter(Boolean)
+  const [typed = ''] = word.toLowerCase().split('.')
+  const meant = nearestWords(typed, names)
+  const isSame = (a: string, b: string): boolean =>
+    resources.some((resource) => isCalled(resource, a) && isCalled(resource, b))
+  const shown = meant.filter((name, index) => !meant.slice(0, index).some((earlier) => isSame(earlier, name)))
+  return new Failure('unknown-kind', `the server has no kind called ${JSON.stringify(word)}`, {
+    hint: shown.length === 0 ? 'evenkeel doctor lists the installed kinds' : shown.join(', '),
   })
 }
 
-function isCalled({ plural, singular, shortNames, kind }: DiscoveredResource, name: string): boolean {
+/** Whether a word in lower case names the resource, without its group. */
+export function isCalled({ plural, singular, shortNames, kind }: DiscoveredResource, name: string): boolean {
   return plural === name || singular === name || kind.toLowerCase() === name || shortNames.includes(name)
 }
 
@@ -67,9 +78,7 @@ export async function readTargets(
     resource: { apiVersion, kind, namespaced },
     names,
   } of await lookUp(client, words)) {
-    const namespace = namespaceOf(values, { namespaced }, client)
-    if (names.length > 0 && namespaced && namespace === undefined)
-      throw new Failure('usage', 'a name needs one namespace: use -n instead of -A')
+    const namespace = (names.length === 0 ? namespaceOf : oneNamespaceOf)(values, { namespaced }, client)
     const place = namespace === undefined ? {} : { namespace }
     if (names.length === 0)
       objects.push(
@@ -79,7 +88,13 @@ export async function readTargets(
           kind,
         })),
       )
-    for (const name of names) objects.push(await client.get({ apiVersion, kind }, { name, ...place }, { signal }))
+    for (const name of names)
+      objects.push(
+        await orSuggest(client.get({ apiVersion, kind }, { name, ...place }, { signal }), client, {
+          object: { apiVersion, kind, name, ...place },
+          signal,
+        }),
+      )
   }
   return objects
 }
@@ -92,6 +107,18 @@ export async function readTarget(client: Client, call: Invocation): Promise<Kube
   throw new Failure('usage', `name one object: KIND/NAME`, {
     hint: objects[0] ? `${objects[0].kind.toLowerCase()}/${objects[0].metadata.name ?? ''}` : undefined,
   })
+}
+
+/** The namespace of named objects; undefined: a cluster-scoped kind. @throws {Failure} `usage` */
+export function oneNamespaceOf(
+  values: OptionValues,
+  { namespaced }: Pick<DiscoveredResource, 'namespaced'>,
+  client: Pick<Client, 'namespace'>,
+): string | undefined {
+  const namespace = namespaceOf(values, { namespaced }, client)
+  if (namespaced && namespace === undefined)
+    throw new Failure('usage', 'a name needs one namespace: use -n instead of -A', { hint: '-n NAMESPACE' })
+  return namespace
 }
 
 /** The namespace of a command; undefined: all namespaces, or a cluster-scoped kind. @throws {Failure} `usage` */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sections } from './commands.ts'
 import { failureCodes } from './failure.ts'
 import { typed, type Said } from './fixtures/cli.fixture.ts'
-import { durationOf, nearest } from './parse.ts'
+import { durationOf, nearest, nearestWords } from './parse.ts'
 
 let cwd = ''
 beforeAll(() => {
@@ -60,14 +60,46 @@ describe('main', () => {
       expect(`${out}${err}`).not.toContain('unknown command')
     }
     expect((await type('--help', 'get')).out).toBe((await type('get', '--help')).out)
-    expect((await type('--nope', 'get', 'lamps')).err).toContain('unknown option --nope')
+  })
+
+  test.each([
+    [
+      ['--nope', 'get', 'lamps'],
+      'unknown option --nope before the command\nTry: evenkeel COMMAND --nope: the options of a command follow its name\n',
+    ],
+    [['--nope', 'x', 'get', 'lamps'], 'unknown option --nope before the command\nTry: evenkeel COMMAND --nope'],
+    [['--nope=x', 'get', 'lamps'], 'unknown option --nope before the command\n'],
+    [['-o', 'yaml', 'get', 'lamps'], 'unknown option -o before the command\nTry: evenkeel COMMAND -o'],
+    [['--kubeconfg', 'f', 'get', 'lamps'], 'unknown option --kubeconfg before the command\nTry: --kubeconfig\n'],
+    [['--kubeconfig'], '--kubeconfig needs a value\n'],
+    [['--json'], ''],
+    [['-n', 'a'], 'no command is given\nTry: evenkeel --help\n'],
+    [['get', 'lamps', '-n'], '--namespace needs a value\n'],
+    [['get', 'lamps', '-n', '--all-namespaces'], 'the value of -n begins with a dash\nTry: -n=VALUE\n'],
+    [['get', 'lamps', '--all-namespaces=yes'], '--all-namespaces takes no value\n'],
+  ])('F16: %j names the option that is wrong', async (words, says) => {
+    const { code, err } = await type(...words)
+    expect(code).toBe(2)
+    expect(err).toContain(says)
+  })
+
+  test('F16: short options with a value, and --help, may precede the command', async () => {
+    for (const words of [
+      ['-na', 'get', 'x'],
+      ['-n=a', 'get', 'x'],
+      ['-A', 'get', 'x'],
+      ['--namespace=a', 'get', 'x'],
+    ])
+      expect((await type(...words)).err).toMatch(/^error\[no-server\]/)
+    expect((await type('--json', '--help')).out).toBe((await type('--help')).out)
+    expect((await type('--json', '--version')).out).toBe((await type('--version', '--json')).out)
   })
 
   test.each([
     [['gte', 'lamps'], 'error[usage]: unknown command "gte"\nTry: evenkeel get\n'],
     [
       ['get', 'lamps', '--outptu', 'yaml'],
-      'error[usage]: unknown option --outptu; did you mean --output?\nTry: evenkeel get --help\n',
+      'error[usage]: unknown option --outptu\nTry: --output\nTry: evenkeel get --help\n',
     ],
     [
       ['get', 'lamps', '-o', 'xml'],
@@ -113,8 +145,10 @@ describe('main', () => {
 
 describe('without a server', () => {
   const asking = commands
-    .filter(({ name }) => ['get', 'describe', 'watch', 'logs', 'delete', 'do', 'why', 'tree'].includes(name))
-    .map(({ name }) => [name, 'lamp/a'])
+    .filter(({ name }) =>
+      ['get', 'describe', 'watch', 'wait', 'logs', 'explain', 'edit', 'delete', 'do', 'why', 'tree'].includes(name),
+    )
+    .map(({ name }) => [name, 'lamp/a', ...(name === 'wait' ? ['--for', 'delete'] : [])])
 
   test.each([...asking, ['finalizers', 'list'], ['kubeconfig'], ['rules']])('%s reports it', async (...words) => {
     expect(await type(...words)).toMatchObject({
@@ -196,6 +230,7 @@ describe('nearest', () => {
     expect(nearest('gte', ['get', 'delete'])).toBe('get')
     expect(nearest('xyz', ['get', 'delete'])).toBeUndefined()
     expect(nearest('', [])).toBeUndefined()
+    expect(nearestWords('bats', ['cats', 'bat', 'dogs', 'bats', 'bits'])).toEqual(['bats', 'cats', 'bat'])
   })
 })
 
@@ -204,6 +239,7 @@ describe('durationOf', () => {
     ['500ms', 500],
     ['60s', 60_000],
     ['1.5m', 90_000],
+    ['1m30s', 90_000],
     ['1h', 3_600_000],
   ])('%s is %d ms', (text, ms) => {
     expect(durationOf('budget', text)).toBe(ms)

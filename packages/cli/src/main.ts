@@ -10,7 +10,7 @@ import { helpOf, helpOfAll, type Command, type ConnectOptions, type Invocation, 
 import { sections } from './commands.ts'
 import { connectFor } from './connection.ts'
 import { Failure, failureOf } from './failure.ts'
-import { commandFirst, nearest, parseInvocation } from './parse.ts'
+import { commandFirst, nearestWords, parseInvocation } from './parse.ts'
 import { safeText } from './terminal.ts'
 
 /** Runs one command. @throws {Error} a bug of this program */
@@ -30,7 +30,7 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
 
 async function dispatch(given: readonly string[], io: Io): Promise<number> {
   const [first, ...rest] = commandFirst(given)
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return help(rest, io)
+  if (first === undefined || first === '--help' || first === 'help') return help(rest, io)
   if (first === '--version' || first === 'version') return version(io, given.includes('--json'))
   const command = find(first)
   const { values, words } = parseInvocation(command, rest)
@@ -79,16 +79,17 @@ function find(name: string): Command {
   const commands = sections.flatMap((section) => section.commands)
   const command = commands.find((each) => each.name === name)
   if (command) return command
-  const meant = nearest(
+  const meant = nearestWords(
     name,
     commands.map((each) => each.name),
   )
   throw new Failure('usage', `unknown command ${JSON.stringify(name)}`, {
-    hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}`,
+    hint: meant.length === 0 ? 'evenkeel --help' : meant.map((each) => `evenkeel ${each}`).join(', '),
   })
 }
 
-function report({ code, message, hint }: Failure, { stdout, stderr }: Io, json: boolean): void {
+function report({ code, message, hints }: Failure, { stdout, stderr }: Io, json: boolean): void {
+  const hint = hints.length === 0 ? undefined : hints.join('; ')
   if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`)
-  else stderr.write(safeText(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`))
+  else stderr.write(safeText(`error[${code}]: ${message}\n${hints.map((each) => `Try: ${each}\n`).join('')}`))
 }

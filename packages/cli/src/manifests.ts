@@ -4,7 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Document } from 'yaml'
-import { isJsonObject, type JsonValue } from 'evenkeel/unstable/api'
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { Io } from './command.ts'
 import { Failure } from './failure.ts'
@@ -59,6 +59,13 @@ function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {
   if (!isJsonObject(value['metadata']))
     throw new Failure('bad-file', `${path}: ${kind} has no metadata`, { hint: 'metadata: { name: ... }' })
   return [value as object as KubeObject]
+}
+
+/** An object as people read it. Field managers are for `why`. */
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  if (!isJsonObject(object['metadata'])) return object
+  const { managedFields: _, ...metadata } = object['metadata']
+  return { ...object, metadata }
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {

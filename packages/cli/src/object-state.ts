@@ -38,12 +38,18 @@ export function stateOf(object: KubeObject): ObjectState {
   const conditions = conditionsOf(object)
   const failed = findCondition(conditions, 'Failed')
   if (failed?.status === 'True') return { word: 'Failed', isGood: false, why: sentence(failed) }
-  const telling = summaries.map((type) => findCondition(conditions, type)).find((condition) => condition !== undefined)
+  const telling = readinessOf(object)
   if (telling)
     return telling.status === 'True'
       ? { word: telling.type, isGood: true, why: sentence(telling) }
       : { word: telling.reason || `Not${telling.type}`, isGood: false, why: sentence(telling) }
   return byPhase(status)
+}
+
+/** The condition that reports the readiness of the object. */
+export function readinessOf(object: KubeObject): Condition | undefined {
+  const conditions = conditionsOf(object)
+  return summaries.map((type) => findCondition(conditions, type)).find((condition) => condition !== undefined)
 }
 
 /** The conditions of the status. */
@@ -65,11 +71,38 @@ function lagOf({ metadata: { generation } }: KubeObject, status: JsonObject): st
   return `its controller has seen generation ${observed}, it is at ${generation}`
 }
 
+/** Conditions of a cleanup that say nothing: another condition may know the reason. */
+const noReason = /needs more time$/
+
+/**
+ * Why a deleted object still exists, as far as its conditions say: the cleanup that waits, or what failed in it.
+ *
+ * The condition of the cleanup comes first. When it only says that a step needs more time, the reason is in the condition
+ * of what the step works on: `deletion failed: databases does not answer`.
+ */
+export function blockedBecause(object: KubeObject): string | undefined {
+  const conditions = conditionsOf(object)
+  const own = conditions.find(
+    ({ type, status }) => (type === 'Finalizing' || type.startsWith('Namespace')) && status === 'True',
+  )
+  const [only, more] = object.metadata.finalizers ?? []
+  // The cleanup names its finalizer, which a reader knows when it is the only one.
+  const prefix = more === undefined ? `${only ?? ''} ` : ' '
+  const words = own && sentence(own)
+  const general = words?.startsWith(prefix) === true ? words.slice(prefix.length) : words
+  if (general !== undefined && !noReason.test(general)) return general
+  const telling = conditions.find(
+    ({ type, status, reason = '', message = '' }) =>
+      type !== 'Ready' && status === 'False' && reason !== 'Finalizing' && message !== '',
+  )
+  return telling ? sentence(telling) : general
+}
+
 function waiting(finalizers: readonly string[] = []): string {
   return finalizers.length === 0 ? 'no finalizer is left' : `waits for ${finalizers.join(', ')}`
 }
 
 /** The message of a condition, or its reason. */
-export function sentence({ reason = '', message = '' }: Condition): string {
+function sentence({ reason = '', message = '' }: Condition): string {
   return message === '' ? reason : message
 }

@@ -30,7 +30,7 @@ export function parseInvocation(command: Command, words: readonly string[]): Par
       options: toNode(options),
     }) as typeof parsed
   } catch (error) {
-    throw new Failure('usage', describeUnknownOption((error as Error).message, options), { cause: error, hint })
+    throw optionFailure(error as Error, options, hint)
   }
   const values = new ParsedValues(parsed.values)
   checkChoices(options, values, hint)
@@ -38,23 +38,49 @@ export function parseInvocation(command: Command, words: readonly string[]): Par
   return { values, words: parsed.positionals }
 }
 
+/** The options that may precede a command. */
+const leadingOptions: OptionSpecs = { ...globalOptions, ...namespaceOptions }
+
 /**
  * Options before the command belong to it: `evenkeel --json get pods` is `evenkeel get --json pods`.
  *
  * Only global options and the namespace may stand there: of others it is not known whether a value follows.
+ *
+ * @throws {Failure} `usage`, with the name of another option, or when no command follows
  */
 export function commandFirst(words: readonly string[]): readonly string[] {
-  const leading = { ...globalOptions, ...namespaceOptions }
   let at = 0
-  while (words[at]?.startsWith('-') === true) {
-    const name = words[at] ?? ''
-    const option = Object.entries(leading).find(
-      ([long, { short }]) => name === `--${long}` || name === `-${short ?? ''}`,
-    )
-    at += option?.[1].type === 'string' ? 2 : 1
-  }
+  for (let word = words[at]; word?.startsWith('-') === true && word !== '--version'; word = words[at])
+    at += leadingWidth(word, words[at + 1])
   const command = words[at]
-  return command === undefined ? words : [command, ...words.slice(0, at), ...words.slice(at + 1)]
+  if (command !== undefined) return [command, ...words.slice(0, at), ...words.slice(at + 1)]
+  if (words.length === 0 || words.includes('--help') || words.includes('-h'))
+    return words.length === 0 ? [] : ['--help']
+  throw new Failure('usage', 'no command is given', { hint: 'evenkeel --help' })
+}
+
+/** How many words an option before the command takes: 1, or 2 with its value. @throws {Failure} `usage` */
+function leadingWidth(word: string, next: string | undefined): number {
+  const [name = ''] = word.split('=')
+  const found = Object.entries(leadingOptions).find(
+    ([long, { short, type }]) =>
+      name === `--${long}` ||
+      (short !== undefined && (type === 'string' ? /^-[^-]/.test(word) && word[1] === short : name === `-${short}`)),
+  )
+  if (!found) {
+    const meant = nearest(name.replace(/^-+/, ''), Object.keys(leadingOptions))
+    throw new Failure('usage', `unknown option ${name} before the command`, {
+      hint: [
+        ...(meant === undefined ? [] : [`--${meant}`]),
+        `evenkeel COMMAND ${name}: the options of a command follow its name`,
+      ],
+    })
+  }
+  const [long, { type, short }] = found
+  const hasValue = word.includes('=') || (!word.startsWith('--') && word !== `-${short ?? ''}`)
+  if (type === 'boolean' || hasValue) return 1
+  if (next === undefined) throw new Failure('usage', `--${long} needs a value`, { hint: 'evenkeel --help' })
+  return 2
 }
 
 /** The options of the command and those of every command. */
@@ -95,12 +121,25 @@ function toNode(
   )
 }
 
-/** The message of Node about an unknown option, with the most similar option. */
-function describeUnknownOption(message: string, options: OptionSpecs): string {
-  const unknown = /Unknown option '--?([^']+)'/.exec(message)?.[1]
-  if (unknown === undefined) return (message.split('\n')[0] ?? message).replace(/\.? To specify.*$/, '')
-  const meant = nearest(unknown, Object.keys(options))
-  return `unknown option --${unknown}${meant === undefined ? '' : `; did you mean --${meant}?`}`
+/** The failure for what Node says about an option; for an unknown one with the most similar options. */
+function optionFailure(error: Error, options: OptionSpecs, hint: string): Failure {
+  const { message } = error
+  const unknown = /Unknown option '(--?)([^']+)'/.exec(message)
+  if (unknown) {
+    const [, dashes = '', name = ''] = unknown
+    const meant = nearestWords(name, Object.keys(options)).map((each) => `--${each}`)
+    return new Failure('usage', `unknown option ${dashes}${name}`, {
+      cause: error,
+      hint: [...(meant.length === 0 ? [] : [meant.join(', ')]), hint],
+    })
+  }
+  const name = /Option '(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? ''
+  if (/argument is ambiguous/.test(message))
+    return new Failure('usage', `the value of ${name} begins with a dash`, { cause: error, hint: `${name}=VALUE` })
+  if (/argument missing/.test(message)) return new Failure('usage', `${name} needs a value`, { cause: error, hint })
+  if (/does not take an argument/.test(message))
+    return new Failure('usage', `${name} takes no value`, { cause: error, hint })
+  return new Failure('usage', message.split('\n')[0] ?? message, { cause: error, hint })
 }
 
 function checkChoices(options: OptionSpecs, values: OptionValues, hint: string): void {
@@ -129,13 +168,20 @@ function checkWords(
 
 /** The most similar word, if it needs few enough edits for its length. */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
-  let best: string | undefined
-  let fewest = Math.max(1, Math.floor(typed.length / 3)) + 1
-  for (const word of words) {
-    const changes = editDistance(typed.toLowerCase(), word.toLowerCase())
-    if (changes < fewest) [best, fewest] = [word, changes]
-  }
-  return best
+  return nearestWords(typed, words)[0]
+}
+
+const suggestionsMax = 3
+
+/** A few similar words, the most similar first. */
+export function nearestWords(typed: string, words: readonly string[]): readonly string[] {
+  const most = Math.max(1, Math.floor(typed.length / 3))
+  return [...new Set(words)]
+    .map((word) => ({ word, changes: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ changes }) => changes <= most)
+    .sort((a, b) => a.changes - b.changes)
+    .slice(0, suggestionsMax)
+    .map(({ word }) => word)
 }
 
 /** How many insertions, deletions, replacements and swaps of neighbours lead from one word to the other. */
@@ -170,10 +216,11 @@ export function countOf(name: string, text: string): number {
   })
 }
 
-/** `500ms`, `60s`, `1.5m`, `1h`, in milliseconds. @throws {Failure} `usage` */
+/** `500ms`, `60s`, `1.5m`, `1h30m`, in milliseconds. @throws {Failure} `usage` */
 export function durationOf(name: string, text: string): number {
-  const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/.exec(text) ?? []
-  const ms = Number(number) * (units[unit] ?? 0)
+  const isValid = /^(?:\d{1,9}(?:\.\d{1,3})?(?:ms|s|m|h)){1,4}$/.test(text)
+  const parts = isValid ? [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)] : []
+  const ms = parts.reduce((sum, [, number = '', unit = '']) => sum + Number(number) * (units[unit] ?? 0), 0)
   if (ms > 0) return ms
   throw new Failure('usage', `--${name} must be a time with its unit, got ${JSON.stringify(text)}`, {
     hint: `--${name} 60s`,

@@ -11,13 +11,13 @@ export const serverFlags: OptionSpecs = {
   host: {
     type: 'string',
     value: 'ADDRESS',
-    about: 'the address to listen on; any but loopback lets other machines in (default: 127.0.0.1)',
+    about: 'the address to listen on; with any but loopback other machines can connect (default: 127.0.0.1)',
   },
   name: {
     type: 'string',
     multiple: true,
     value: 'NAME',
-    about: 'a further name or address of the server, for its certificate',
+    about: 'an additional name or address in the certificate of the server',
   },
   'token-auth-file': {
     type: 'string',
@@ -28,12 +28,12 @@ export const serverFlags: OptionSpecs = {
     type: 'string',
     multiple: true,
     value: 'FILE',
-    about: 'a further authority of client certificates, in PEM',
+    about: 'an additional authority of client certificates, in PEM',
   },
   'proxy-client-cert-file': {
     type: 'string',
     value: 'FILE',
-    about: 'the client certificate for aggregated API servers, in PEM (default: one of an own authority)',
+    about: 'the client certificate for aggregated API servers, in PEM (default: one that the server issues)',
   },
   'proxy-client-key-file': { type: 'string', value: 'FILE', about: 'the key of that certificate, in PEM' },
   'requestheader-client-ca-file': {
@@ -69,19 +69,19 @@ export const serverFlags: OptionSpecs = {
     type: 'string',
     multiple: true,
     value: 'PREFIX',
-    about: 'the beginning of headers with extra values (default: X-Remote-Extra-)',
+    about: 'the prefix of headers with extra values (default: X-Remote-Extra-)',
   },
   'authorization-mode': {
     type: 'string',
     choices: ['rbac', 'always-allow'],
-    about: 'who may do what (default: rbac)',
+    about: 'how requests are authorized (default: rbac)',
   },
-  'anonymous-auth': { type: 'boolean', about: 'let requests without credentials in, as system:anonymous' },
+  'anonymous-auth': { type: 'boolean', about: 'accept requests without credentials, as system:anonymous' },
   'enable-admission-plugins': {
     type: 'string',
     multiple: true,
     value: 'NAME',
-    about: 'an admission plugin to run beside the default ones: OwnerReferencesPermissionEnforcement',
+    about: 'an admission plugin to run in addition to the default ones: OwnerReferencesPermissionEnforcement',
   },
   'disable-admission-plugins': {
     type: 'string',
@@ -110,7 +110,7 @@ export const serverFlags: OptionSpecs = {
     type: 'string',
     multiple: true,
     value: 'NAMESPACE/NAME=HOST:PORT',
-    about: 'where webhooks and aggregated API servers of a Service are reached',
+    about: 'the address for webhooks and aggregated API servers of a Service',
   },
 }
 
@@ -227,7 +227,7 @@ async function pluginsOf(option: string, values: OptionValues): Promise<PluginNa
   const known: readonly string[] = admissionPluginNames
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined)
-    throw new Failure('usage', `--${option}: there is no plugin ${JSON.stringify(unknown)}`, {
+    throw new Failure('usage', `--${option}: unknown plugin ${JSON.stringify(unknown)}`, {
       hint: `choose from ${known.join(', ')}`,
     })
   return names as PluginName[]

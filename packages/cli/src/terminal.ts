@@ -110,6 +110,38 @@ export function safeLine(text: string): string {
   return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').replace(controls, '·')
 }
 
+interface WrapOptions {
+  readonly columns: number
+  /** Of every line. @default none */
+  readonly indent?: string
+}
+
+/** A text in lines of this width, its own line breaks kept; a longer word is broken. */
+export function wrapText(text: string, { columns, indent = '' }: WrapOptions): readonly string[] {
+  const width = Math.max(8, columns - indent.length)
+  return text
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const lines: string[] = ['']
+      for (const word of line.split(/[ \t]+/)) {
+        const last = lines.at(-1) ?? ''
+        if (last !== '' && last.length + 1 + word.length > width) lines.push(...piecesOf(word, width))
+        else {
+          const [first = '', ...more] = last === '' ? piecesOf(word, width) : [`${last} ${word}`]
+          lines.splice(-1, 1, first, ...more)
+        }
+      }
+      return lines
+    })
+    .map((line) => (line === '' ? '' : `${indent}${line}`))
+}
+
+function piecesOf(word: string, width: number): readonly string[] {
+  const pieces = word.match(new RegExp(`.{1,${width}}`, 'gsu'))
+  return pieces ?? ['']
+}
+
 /** A progress line that is overwritten; prints nothing without a terminal. */
 const redrawMs = 100
 

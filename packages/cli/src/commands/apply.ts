@@ -3,7 +3,7 @@
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
-import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { oneNamespaceOption, type Command, type Invocation } from '../command.ts'
 import { readManifests } from '../manifests.ts'
 
 export const apply: Command = {
@@ -11,7 +11,7 @@ export const apply: Command = {
   about: 'create or change objects from files',
   usage: '-f FILE',
   options: {
-    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
+    ...oneNamespaceOption,
     file: {
       type: 'string',
       short: 'f',

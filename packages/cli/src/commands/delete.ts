@@ -7,6 +7,7 @@ import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { lookUp, namespaceOf, type ResourceTarget } from '../lookup.ts'
 import { readManifests } from '../manifests.ts'
+import { orSuggest } from '../not-found.ts'
 
 const cascades = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
 
@@ -90,10 +91,14 @@ async function removeAll(
   let count = 0
   for (const ref of refs) {
     const { name = '', namespace } = ref.metadata
-    const left = await client.delete(ref, {
+    const deleting = client.delete(ref, {
       signal,
       ignoreNotFound: values.flag('ignore-not-found'),
       ...(cascade && { propagationPolicy: cascades[cascade] }),
+    })
+    const left = await orSuggest(deleting, client, {
+      object: { apiVersion: ref.apiVersion, kind: ref.kind, name, namespace },
+      signal,
     })
     const waiting = (left as { metadata?: { finalizers?: readonly string[] } } | undefined)?.metadata?.finalizers ?? []
     count++

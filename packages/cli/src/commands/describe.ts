@@ -12,7 +12,7 @@ import { ago, formatTable, safeText } from '../terminal.ts'
 
 export const describe: Command = {
   name: 'describe',
-  about: 'show objects in detail: owners, conditions, events',
+  about: 'show everything about an object: owners, conditions, events',
   usage: 'KIND NAME ... | KIND/NAME ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',

@@ -25,9 +25,10 @@ import { type KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { CustomResourceDefinition } from 'evenkeel/kinds/apiextensions/v1'
 import { randomUuid, SystemClock, SystemRandom } from 'evenkeel/unstable/base'
-import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { oneNamespaceOption, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { lookUpObject, namespaceOf } from '../lookup.ts'
+import { orSuggest } from '../not-found.ts'
 import { nearest } from '../parse.ts'
 import { pathOf } from '../server-table.ts'
 import { formatTable } from '../terminal.ts'
@@ -39,7 +40,7 @@ export const act: Command = {
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
-    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
+    ...oneNamespaceOption,
     input: { type: 'string', value: 'JSON', about: 'the input of the action' },
     yes: { type: 'boolean', about: 'confirm an action that asks for it' },
   },
@@ -62,7 +63,12 @@ export const act: Command = {
       throw new Failure('usage', `${definition.confirm} (nothing was changed)`, {
         hint: `evenkeel do ${pair} ${name} --yes`,
       })
-    const result = await ask(client, { definition, resource, object, input, call })
+    const { apiVersion, kind } = resource
+    const namespace = namespaceOf(call.values, resource, client)
+    const result = await orSuggest(ask(client, { definition, resource, object, input, call }), client, {
+      object: { apiVersion, kind, name: object, namespace },
+      signal: call.io.signal,
+    })
     call.io.stdout.write(call.json ? `${stringifyJson(result)}\n` : `${describeResult(pair, definition, result)}\n`)
     return 0
   },

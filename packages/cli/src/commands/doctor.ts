@@ -79,7 +79,7 @@ async function server(call: Invocation): Promise<readonly CheckResult[]> {
         advice:
           failure.code === 'no-server'
             ? 'evenkeel up starts a server; KUBECONFIG or --kubeconfig names another'
-            : failure.hint,
+            : failure.hints[0],
       },
     ]
   }
@@ -138,6 +138,6 @@ async function manager({ values, io }: Invocation): Promise<readonly CheckResult
   } catch (error) {
     const failure = failureOf(error)
     if (!failure) throw error
-    return [{ check: 'manager', ok: false, says: failure.message, advice: failure.hint }]
+    return [{ check: 'manager', ok: false, says: failure.message, advice: failure.hints[0] }]
   }
 }

@@ -3,9 +3,10 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from 'evenkeel/unstable/api'
 import type { Client } from 'evenkeel/client'
-import { namespaceOptions, type Command, type Invocation } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { lookUp, namespaceOf, type ResourceTarget } from '../lookup.ts'
+import { namespaceOptions, selectorOptions, type Command, type Invocation } from '../command.ts'
+import { lookUp, namespaceOf, oneNamespaceOf, type ResourceTarget } from '../lookup.ts'
+import { withoutManagedFields } from '../manifests.ts'
+import { orSuggest } from '../not-found.ts'
 import { pathOf, readTable, type ServerTable } from '../server-table.ts'
 import { formatTable, safeText } from '../terminal.ts'
 
@@ -17,18 +18,9 @@ export const get: Command = {
   completes: 'kinds',
   options: {
     ...namespaceOptions,
-    selector: {
-      type: 'string',
-      short: 'l',
-      value: 'LABELS',
-      about: 'only objects with these labels: app=web,tier!=db',
-    },
-    'field-selector': {
-      type: 'string',
-      value: 'FIELDS',
-      about: 'only objects with these field values: metadata.name=web',
-    },
-    output: { type: 'string', short: 'o', choices: ['table', 'wide', 'yaml', 'json', 'name'], about: 'how' },
+    ...selectorOptions,
+    output: { type: 'string', short: 'o', choices: ['table', 'wide', 'yaml', 'json', 'name'], about: 'the format' },
+    'show-managed-fields': { type: 'boolean', about: 'with yaml and json: keep metadata.managedFields' },
   },
   details:
     'KIND is a plural, singular or short name, optionally with a group: deploy, websites.demo.example.com. Several: pods,services.',
@@ -54,7 +46,7 @@ async function showTables(
   } = call
   let shown = 0
   for (const { resource, names } of targets) {
-    const namespace = namespaceOf(values, resource, client)
+    const namespace = (names.length === 0 ? namespaceOf : oneNamespaceOf)(values, resource, client)
     const query = {
       namespace,
       isWide,
@@ -65,7 +57,12 @@ async function showTables(
     const tables = await Promise.all(
       names.length === 0
         ? [readTable(client, resource, query)]
-        : names.map((name) => readTable(client, resource, { ...query, name })),
+        : names.map((name) =>
+            orSuggest(readTable(client, resource, { ...query, name }), client, {
+              object: { ...resource, name, namespace },
+              signal,
+            }),
+          ),
     )
     const table = joined(tables, {
       withNamespace: resource.namespaced && namespace === undefined,
@@ -84,7 +81,9 @@ async function showTables(
   }
   if (shown === 0)
     stderr.write(
-      `No objects found${values.flag('all-namespaces') ? '' : ` in namespace ${values.text('namespace') ?? client.namespace ?? 'default'}; use -A for all namespaces`}.\n`,
+      targets.every(({ resource }) => !resource.namespaced) || values.flag('all-namespaces')
+        ? 'No objects found.\n'
+        : `No objects found in namespace ${values.text('namespace') ?? client.namespace ?? 'default'}. Use -A for all namespaces.\n`,
     )
   return 0
 }
@@ -128,27 +127,29 @@ async function readObjects(
   { resource, names }: ResourceTarget,
   { values, io: { signal } }: Invocation,
 ): Promise<readonly JsonObject[]> {
+  const { apiVersion, kind } = resource
   const query = {
-    namespace: namespaceOf(values, resource, client),
+    namespace: (names.length === 0 ? namespaceOf : oneNamespaceOf)(values, resource, client),
     labelSelector: values.text('selector'),
     fieldSelector: values.text('field-selector'),
   }
-  if (names.length > 0 && resource.namespaced && query.namespace === undefined)
-    throw new Failure('usage', 'a name needs one namespace: use -n instead of -A')
-  const paths =
-    names.length === 0 ? [pathOf(resource, query)] : names.map((name) => pathOf(resource, { ...query, name }))
-  const answers = await Promise.all(
-    paths.map((path) => client.raw({ path, headers: { accept: 'application/json' } }, { signal })),
+  const read = async (path: string): Promise<JsonValue> =>
+    parseJson((await client.raw({ path, headers: { accept: 'application/json' } }, { signal })).text()) as JsonValue
+  const bodies = await Promise.all(
+    names.length === 0
+      ? [read(pathOf(resource, query))]
+      : names.map((name) =>
+          orSuggest(read(pathOf(resource, { ...query, name })), client, {
+            object: { apiVersion, kind, name, namespace: query.namespace },
+            signal,
+          }),
+        ),
   )
-  return answers.flatMap((answer) => {
-    const body = parseJson(answer.text()) as JsonValue
-    if (!isJsonObject(body)) return []
-    return Array.isArray(body['items'])
-      ? body['items']
-          .filter(isJsonObject)
-          .map((item) => ({ apiVersion: resource.apiVersion, kind: resource.kind, ...item }))
-      : [body]
+  const objects = bodies.filter(isJsonObject).flatMap((body) => {
+    const { items } = body
+    return Array.isArray(items) ? items.filter(isJsonObject).map((item) => ({ apiVersion, kind, ...item })) : [body]
   })
+  return values.flag('show-managed-fields') ? objects : objects.map(withoutManagedFields)
 }
 
 function nameOf({ kind, metadata }: JsonObject): string {

@@ -47,7 +47,7 @@ describe('get', () => {
     expect(await cli.type(['get', 'lamps', '-l', 'room=kitchen'])).toMatchObject({
       code: 0,
       out: '',
-      err: 'No objects found in namespace default; use -A for all namespaces.\n',
+      err: 'No objects found in namespace default. Use -A for all namespaces.\n',
     })
     expect((await cli.type(['get', 'lamps', '--field-selector', 'metadata.name=desk', '-o', 'name'])).out).toBe(
       'lamp/desk\n',
@@ -65,15 +65,52 @@ describe('get', () => {
     })
   })
 
+  test('F16: -o yaml and json hide managed fields, as kubectl does', async () => {
+    for (const words of [
+      ['lamp/desk', '-o', 'yaml'],
+      ['lamp/desk', '--json'],
+      ['lamps', '-o', 'json'],
+    ]) {
+      expect((await cli.type(['get', ...words])).out).not.toContain('managedFields')
+      expect((await cli.type(['get', ...words, '--show-managed-fields'])).out).toContain('managedFields')
+    }
+  })
+
+  test('F16: an object that does not exist has suggestions: similar names, or the namespace that has it', async () => {
+    const tip = async (...words: readonly string[]): Promise<string> =>
+      (await cli.type(words)).err.split('\n').slice(1).join('\n')
+    for (const words of [
+      ['get', 'lamp/dest'],
+      ['get', 'lamp', 'dest', '-o', 'yaml'],
+      ['describe', 'lamp/dest'],
+      ['why', 'lamp/dest'],
+      ['delete', 'lamp/dest'],
+      ['edit', 'lamp/dest'],
+      ['do', 'lamp/dest', 'price'],
+    ])
+      expect(await tip(...words)).toBe('Try: lamp/desk\n')
+    expect(await tip('get', 'lamp/de')).toBe('Try: lamp/desk\n')
+    expect(await tip('get', 'lamp/desk', '-n', 'kube-system')).toBe(
+      'Try: -n default: lamp/desk exists in namespace default\n',
+    )
+    expect(await tip('get', 'lamp/other', '-n', 'defualt')).toBe('Try: -n default: namespace defualt does not exist\n')
+    expect(await tip('get', 'lamp/zzz')).toBe('Try: evenkeel get lamps -n default\n')
+    expect(await tip('get', 'namespace/defautl')).toBe('Try: namespace/default\n')
+    expect(JSON.parse((await cli.type(['get', 'lamp/dest', '--json'])).out)).toMatchObject({
+      error: { code: 'not-found', hint: 'lamp/desk' },
+    })
+  })
+
   test('a missing object is an error', async () => {
     expect(await cli.type(['get', 'lamp/none'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^error\[not-found\]: lamps.test.dev "none" not found\n/) as string,
     })
-    expect(await cli.type(['get', 'lamp/none', '-A', '-o', 'json'])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('use -n instead of -A') as string,
-    })
+    for (const more of [['-o', 'json'], []])
+      expect(await cli.type(['get', 'lamp/none', '-A', ...more])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('use -n instead of -A') as string,
+      })
   })
 
   test('the content of an object never controls the terminal', async () => {

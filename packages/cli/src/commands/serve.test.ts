@@ -75,7 +75,7 @@ describe('serve', () => {
     [['--service-cluster-ip-range', '10.0.0.0'], 'error[usage]: serviceClusterIpRanges must be CIDRs such as'],
     [
       ['--disable-admission-plugins', 'Priority,Nope'],
-      'error[usage]: --disable-admission-plugins: there is no plugin "Nope"',
+      'error[usage]: --disable-admission-plugins: unknown plugin "Nope"',
     ],
     [
       ['--enable-admission-plugins', 'Priority', '--disable-admission-plugins', 'Priority'],

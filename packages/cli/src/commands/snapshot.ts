@@ -13,7 +13,7 @@ export const snapshot: Command = {
   completes: ['save', 'restore'],
   options: { data: { type: 'string', value: 'FOLDER', about: 'the data folder of the server (default: ./data)' } },
   details:
-    'The server must not run meanwhile: a data folder has one owner. A restore makes a new folder and never writes over one.',
+    'Stop the server first: only one process may use a data folder. A restore creates a new folder and never overwrites one.',
   examples: ['evenkeel snapshot save monday.backup', 'evenkeel snapshot restore monday.backup --data restored'],
   async run({ words: [verb, file = ''], values, io, json }) {
     const { openFileStore, restoreBackup, saveBackup } = await import('evenkeel/unstable/store')

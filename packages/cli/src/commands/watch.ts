@@ -3,15 +3,15 @@
  */
 import { formatMicroTime, stringifyJson } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
-import { SystemClock } from 'evenkeel/unstable/base'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { lookUp, namespaceOf } from '../lookup.ts'
+import { watchObjects } from '../object-watch.ts'
 import { changesBetween, safeText } from '../terminal.ts'
 
 export const watch: Command = {
   name: 'watch',
-  about: 'print every change of objects',
+  about: 'print changes of objects as they happen',
   usage: 'KIND [NAME]',
   words: { least: 1, most: 2 },
   completes: 'kinds',
@@ -30,26 +30,24 @@ export const watch: Command = {
       names: [name],
     } = target
     const namespace = namespaceOf(values, { namespaced }, client)
-    const labelSelector = values.text('selector')
-    const known = new Map<string, KubeObject>()
-    const options = {
-      ...(namespace !== undefined && { namespace }),
-      ...(labelSelector !== undefined && { labelSelector }),
-      ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
-    }
-    const { items, metadata } = await client.list({ apiVersion, kind }, { ...options, signal: io.signal })
-    for (const item of items) printChange('EXISTS', item, { call, known })
+    const shown: ShownObjects = { call, known: new Map() }
+    const changes = watchObjects(
+      client,
+      { apiVersion, kind },
+      {
+        namespace,
+        labelSelector: values.text('selector'),
+        fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
+        signal: io.signal,
+        clock: io.clock,
+      },
+    )
+    let isFirst = true
     try {
-      for await (const event of client.watch(
-        { apiVersion, kind },
-        {
-          ...options,
-          signal: io.signal,
-          ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
-        },
-      )) {
-        if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
-          printChange(event.type, event.object, { call, known })
+      for await (const change of changes) {
+        if (change.type === 'LISTED') printListed(change.objects, { ...shown, isFirst })
+        else printChange(change.type, change.object, shown)
+        isFirst = false
       }
     } catch (error) {
       if (!io.signal.aborted) throw error
@@ -58,19 +56,31 @@ export const watch: Command = {
   },
 }
 
-function printChange(
-  type: string,
-  object: KubeObject,
-  {
-    call: {
-      io: { stdout },
-      json,
-    },
-    known,
-  }: { call: Invocation; known: Map<string, KubeObject> },
-): void {
+interface ShownObjects {
+  readonly call: Invocation
+  /** As they were printed last, by namespace and name. */
+  readonly known: Map<string, KubeObject>
+}
+
+/** The objects at the start, or what changed while no watch was open. */
+function printListed(objects: readonly KubeObject[], { isFirst, ...shown }: ShownObjects & { isFirst: boolean }): void {
+  const ids = new Set(objects.map(idOf))
+  for (const [id, old] of [...shown.known]) if (!ids.has(id)) printChange('DELETED', old, shown)
+  for (const object of objects) {
+    const old = shown.known.get(idOf(object))
+    if (!old) printChange(isFirst ? 'EXISTS' : 'ADDED', object, shown)
+    else if (old.metadata.resourceVersion !== object.metadata.resourceVersion) printChange('MODIFIED', object, shown)
+  }
+}
+
+function idOf({ metadata: { name = '', namespace = '' } }: KubeObject): string {
+  return `${namespace}/${name}`
+}
+
+function printChange(type: string, object: KubeObject, { call: { io, json }, known }: ShownObjects): void {
+  const { stdout, clock } = io
   const { name = '', namespace, resourceVersion } = object.metadata
-  const id = `${namespace ?? ''}/${name}`
+  const id = idOf(object)
   const old = known.get(id)
   if (type === 'DELETED') known.delete(id)
   else known.set(id, object)
@@ -79,7 +89,7 @@ function printChange(
     stdout.write(`${stringifyJson({ type, changes, object })}\n`)
     return
   }
-  const time = formatMicroTime(new SystemClock().now()).slice(11, 23)
+  const time = formatMicroTime(clock.now()).slice(11, 23)
   stdout.write(
     safeText(
       `${time} ${type.padEnd(8)} ${namespace === undefined ? '' : `${namespace}/`}${name} @${resourceVersion ?? ''}${changes.length === 0 ? '' : `  ${changes.slice(0, 6).join('  ')}${changes.length > 6 ? `  and ${changes.length - 6} more` : ''}`}\n`,

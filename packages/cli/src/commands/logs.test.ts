@@ -1,0 +1,213 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SimulatedClock } from 'evenkeel/unstable/base'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lamp, TestCli, typed, type Said } from '../fixtures/cli.fixture.ts'
+
+function eventOf(
+  name: string,
+  { count = 1, time = '2026-01-01T00:00:00Z', message = 'a moth\u001b[2J came' } = {},
+): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: 'default' },
+    involvedObject: { apiVersion: 'test.dev/v1', kind: 'Lamp', name: 'desk', namespace: 'default' },
+    type: 'Warning',
+    reason: 'Moth',
+    message,
+    count,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    source: { component: 'night' },
+  }
+}
+
+describe('logs of an object without output', () => {
+  let cli: TestCli
+  beforeAll(async () => {
+    cli = await TestCli.start()
+    await cli.apply(lamp('desk'))
+    await cli.apply(eventOf('second', { time: '2026-01-01T00:00:02Z', message: 'second' }))
+    await cli.apply(eventOf('first', { time: '2026-01-01T00:00:01Z', message: 'first' }))
+  })
+  afterAll(() => cli.stop())
+
+  test('F16: prints the events, oldest first; --tail and --since select', async () => {
+    const clock = new SimulatedClock({ startMs: 1_767_225_661_000 })
+    expect((await cli.type(['logs', 'lamp/desk'])).out).toBe(
+      '2026-01-01T00:00:01Z W night Moth: first\n2026-01-01T00:00:02Z W night Moth: second\n',
+    )
+    expect((await cli.type(['logs', 'lamp/desk', '--tail', '1'])).out).toMatch(/^[^\n]*second\n$/)
+    expect((await cli.type(['logs', 'lamp/desk', '--since', '59s'], { clock })).out).toMatch(/^[^\n]*second\n$/)
+    expect((await cli.type(['logs', 'lamp/desk', '--tail', '0'])).out).toBe('')
+  })
+
+  test('F16: -f prints new events and events that happen again, each once, until Ctrl-C', async () => {
+    const stop = new AbortController()
+    let text = ''
+    const following = cli.type(['logs', 'lamp/desk', '-f', '--tail', '0', '--json'], {
+      signal: stop.signal,
+      onOut: (piece) => {
+        text += piece
+        if (/"count":3/.test(text)) stop.abort()
+      },
+    })
+    for (let count = 1; !stop.signal.aborted && count < 100; count++)
+      await cli.apply(eventOf('moth', { count: Math.min(count, 3) }))
+    const { code } = await following
+    expect(code).toBe(0)
+    const counts = text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { count: number }).count)
+    expect(counts).toEqual([...new Set(counts)])
+    expect(counts.at(-1)).toBe(3)
+  })
+
+  test('F16: an event never controls the terminal', async () => {
+    await cli.apply(eventOf('evil'))
+    expect((await cli.type(['logs', 'lamp/desk'])).out).toContain('Moth: a moth·[2J came\n')
+  })
+})
+
+/** A server with one kind, Pod, that has output. */
+class LogServer {
+  readonly #server: Server
+  readonly requests: string[] = []
+  /** Ends the followed output. */
+  finish: () => void = () => undefined
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response)
+    })
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => {
+      this.#server.listen(0, '127.0.0.1', resolve)
+    })
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  #answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+    const documents: Readonly<Record<string, object>> = {
+      '/api': { kind: 'APIVersions', versions: ['v1'] },
+      '/apis': { kind: 'APIGroupList', groups: [] },
+      '/api/v1': {
+        kind: 'APIResourceList',
+        groupVersion: 'v1',
+        resources: [
+          { name: 'pods', singularName: 'pod', namespaced: true, kind: 'Pod', verbs: ['get', 'list'] },
+          { name: 'pods/log', singularName: '', namespaced: true, kind: 'Pod', verbs: ['get'] },
+        ],
+      },
+      '/api/v1/namespaces/default/pods/web': {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'web', namespace: 'default' },
+      },
+    }
+    const [path = ''] = url.split('?')
+    if (path.endsWith('/log')) this.#sendLog(url, response)
+    else {
+      response.writeHead(documents[path] ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify(documents[path] ?? { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 }),
+      )
+    }
+  }
+
+  #sendLog(url: string, response: ServerResponse): void {
+    this.requests.push(url)
+    response.writeHead(200, { 'content-type': 'text/plain' })
+    if (!url.includes('follow=true')) {
+      response.end('one\ntwo \u001b[2J\n')
+      return
+    }
+    const bytes = Buffer.from('eins\nzwei ü')
+    // A piece may end inside a character.
+    response.write(bytes.subarray(0, bytes.length - 1))
+    this.finish = () => {
+      response.end(Buffer.concat([bytes.subarray(bytes.length - 1), Buffer.from('\r\nthe \u0007end')]))
+    }
+  }
+}
+
+describe('logs of an object with output', () => {
+  const server = new LogServer()
+  let cwd = ''
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'evenkeel-logs-'))
+    const url = await server.listen()
+    await writeFile(
+      join(cwd, 'kubeconfig'),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'a',
+        clusters: [{ name: 'a', cluster: { server: url } }],
+        users: [{ name: 'a', user: {} }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      }),
+    )
+  })
+  afterAll(async () => {
+    server.close()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  function logs(words: readonly string[], onOut?: (text: string) => void): Promise<Said> {
+    return typed(['logs', 'pod/web', '--kubeconfig', 'kubeconfig', ...words], { cwd, ...(onOut && { onOut }) })
+  }
+
+  test('F16: reads the log subresource with the names of Kubernetes', async () => {
+    const words = ['--tail', '5', '--since', '2m', '--timestamps', '-c', 'main', '--previous']
+    expect(await logs(words)).toEqual({ code: 0, out: 'one\ntwo ·[2J\n', err: '' })
+    expect(Object.fromEntries(new URL(`http://a${server.requests.at(-1) ?? ''}`).searchParams)).toEqual({
+      tailLines: '5',
+      sinceSeconds: '120',
+      timestamps: 'true',
+      container: 'main',
+      previous: 'true',
+    })
+    expect(JSON.parse((await logs(['--json'])).out)).toEqual({ log: 'one\ntwo \u001b[2J\n' })
+  })
+
+  test('F16: -f prints lines as they come, until the output ends', async () => {
+    let first = ''
+    const said = await logs(['-f'], (text) => {
+      if (first === '') {
+        first = text
+        server.finish()
+      }
+    })
+    expect(first).toBe('eins\n')
+    expect(said).toEqual({ code: 0, out: 'eins\nzwei ü\nthe ·end\n', err: '' })
+    const lines = await logs(['-f', '--json'], () => {
+      server.finish()
+    })
+    expect(lines.out).toBe('{"log":"eins"}\n{"log":"zwei ü"}\n{"log":"the \\u0007end"}\n')
+  })
+
+  test('F16: -f ends with Ctrl-C', async () => {
+    const stop = new AbortController()
+    const said = await typed(['logs', 'pod/web', '--kubeconfig', 'kubeconfig', '-f'], {
+      cwd,
+      signal: stop.signal,
+      onOut: () => {
+        stop.abort()
+      },
+    })
+    expect(said).toMatchObject({ code: 0, out: 'eins\n' })
+  })
+})
