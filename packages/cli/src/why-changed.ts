@@ -1,41 +1,56 @@
 /**
  * Explains why an object changed (which manager wrote which fields), and why a reconcile ran (the causes in the ledger of
- * the manager). And the answer type of all `why` questions.
+ * the manager).
  */
-import { isJsonObject, parseKey, type JsonValue } from 'evenkeel/unstable/api'
+import { formatTime, isJsonObject, parseKey, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { LedgerEntry } from 'evenkeel/unstable/controller'
 import type { RunCause } from 'evenkeel/controller'
-import type { EventSummary } from './events.ts'
-import type { ManagerReport } from './managers.ts'
-import type { OwnerGraph } from './owner-graph.ts'
-import { ago, duration } from './terminal.ts'
+import type { WhyAnswer, WhyFacts, WhyReason } from './why-answer.ts'
 
-export function whyChanged(facts: WhyFacts): WhyAnswer {
-  const { object, manager, nowMs } = facts
+/** How many writers are shown, and how many fields of each in the text. */
+const writersMax = 6
+const fieldsMax = 5
+
+export function whyChanged({ object, manager }: WhyFacts): WhyAnswer {
   const written = [...(object.metadata.managedFields ?? [])].sort((a, b) =>
     String(b.time ?? '').localeCompare(String(a.time ?? '')),
   )
-  const because = written
-    .slice(0, 6)
-    .map(({ manager: who = 'an unknown manager', operation = 'Update', time, subresource, fieldsV1 }) => {
-      const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shownPath))]
-      const shown = fields.slice(0, 5).join(', ')
-      return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
-    })
   const write = lastWrite(object, manager?.runs ?? [])
-  if (write)
-    because.unshift(
-      `version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`,
-      ...causeLines(write.run).map((line) => `which ran because ${line}`),
-    )
+  const byReconcile: readonly WhyReason[] = write
+    ? [
+        {
+          kind: 'reconcile',
+          message: `reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller} wrote version ${write.version}`,
+          at: formatTime(write.run.startedMs),
+        },
+        ...causesOf(write.run),
+      ]
+    : []
   // Managed fields have times in seconds; the ledger has the exact version.
   const last = write && write.version === object.metadata.resourceVersion ? write.run.controller : written[0]?.manager
   return {
     question: 'changed',
     answer: last === undefined ? 'its managed fields name no writer' : `${last} wrote it last`,
-    because,
-    advice: manager ? [] : ['--manager URL adds the reconcile and its cause'],
+    reasons: [...byReconcile, ...written.slice(0, writersMax).map(writeReason)],
+    ...(!manager && { try: ['--manager URL adds the reconcile and its cause'] }),
+  }
+}
+
+function writeReason({
+  manager = 'an unknown manager',
+  operation = 'Update',
+  time,
+  subresource,
+  fieldsV1,
+}: NonNullable<KubeObject['metadata']['managedFields']>[number]): WhyReason {
+  const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shownPath))]
+  const more = fields.length > fieldsMax ? ` and ${fields.length - fieldsMax} more` : ''
+  return {
+    kind: 'write',
+    message: `${manager} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${fields.slice(0, fieldsMax).join(', ')}${more}`,
+    fields,
+    ...(time !== undefined && { at: String(time) }),
   }
 }
 
@@ -53,7 +68,7 @@ function lastWrite(
 }
 
 /** Whether a canonical key belongs to the object. */
-export function isKeyOf(
+function isKeyOf(
   key: string,
   { kind, name, namespace }: { kind: string; name?: string | undefined; namespace?: string | undefined },
 ): boolean {
@@ -77,39 +92,47 @@ function pathsOf(fields: JsonValue | undefined, path: readonly string[] = []): r
 }
 
 const shownMax = 5
+const writesMax = 3
 
 export function whyRan(facts: WhyFacts): WhyAnswer {
-  const { manager, nowMs } = facts
+  const { manager } = facts
   if (!manager)
     return {
       question: 'ran',
       answer: 'no manager is running here',
-      because: [],
-      advice: ['evenkeel up starts one; --manager URL reads from another'],
+      reasons: [],
+      try: ['evenkeel up starts one; --manager URL reads from another'],
     }
   const runs = lastRunsOf(facts)
   if (runs.length === 0)
     return {
       question: 'ran',
       answer: 'the ledger has no reconcile of it',
-      because: manager.controllers.map(
-        ({ name, isWorking }) =>
-          `controller ${name} ${isWorking ? 'is running' : 'is not running: another replica may lead'}`,
-      ),
-      advice: [],
+      reasons: manager.controllers.map(({ name, isWorking }) => ({
+        kind: 'controller',
+        message: `controller ${name} ${isWorking ? 'is running' : 'is not running: another replica may lead'}`,
+      })),
     }
-  const because = runs
-    .slice(0, shownMax)
-    .flatMap((run) => [
-      `${duration(nowMs - run.startedMs)} ago: ${endOf(run)}`,
-      ...causeLines(run).map((line) => `  because ${line}`),
-    ])
   return {
     question: 'ran',
     answer: `the ledger has ${runs.length} ${runs.length === 1 ? 'reconcile' : 'reconciles'}`,
-    because,
-    advice: [],
+    reasons: runs
+      .slice(0, shownMax)
+      .flatMap((run) => [
+        { kind: 'reconcile', message: endOf(run), at: formatTime(run.startedMs), ...placeOf(run) } as const,
+        ...causesOf(run),
+      ]),
   }
+}
+
+/** The line of the program that threw. */
+export function placeOf({ end }: Pick<LedgerEntry, 'end'>): Pick<WhyReason, 'file' | 'line'> {
+  const [, file, line] = /^(.*):(\d+)$/.exec(end?.at ?? '') ?? []
+  return file === undefined ? {} : { file, line: Number(line) }
+}
+
+function causesOf(run: Pick<LedgerEntry, 'causes'>): readonly WhyReason[] {
+  return causeLines(run).map((message) => ({ kind: 'cause', message }))
 }
 
 /** Reconciles of the object, newest first. */
@@ -154,38 +177,14 @@ function nameOf(key: string): string {
 
 function endOf({ controller, end, writes, attempt }: LedgerEntry): string {
   if (!end) return `${controller} is running now`
-  const wrote =
-    writes.length === 0
-      ? 'wrote nothing'
-      : `wrote ${writes
-          .slice(0, 3)
-          .map(({ verb, object, subresource }) => `${verb} ${nameOf(object)}${subresource ? `/${subresource}` : ''}`)
-          .join(', ')}${writes.length > 3 ? ` and ${writes.length - 3} more` : ''}`
-  return `${controller} ${end.error === undefined ? (end.waitingFor === undefined ? 'succeeded' : `parked, waiting for ${end.waitingFor}`) : `failed${end.at === undefined ? '' : ` at ${end.at}`} (attempt ${attempt + 1}): ${end.error}`} in ${Math.round(end.durationMs)} ms and ${wrote}`
-}
-
-/** An answer to a `why` question. Every line is a fact of an object, an Event or the ledger. */
-export interface WhyAnswer {
-  /** `not-ready`, `still-here`, `changed`, `ran` */
-  readonly question: string
-  /** One sentence. */
-  readonly answer: string
-  /** The facts, the most important first. */
-  readonly because: readonly string[]
-  /** What to do; may be empty. */
-  readonly advice: readonly string[]
-}
-
-/** What the answers are based on; read once. */
-export interface WhyFacts {
-  readonly object: KubeObject
-  readonly events: readonly EventSummary[]
-  readonly ownerGraph: OwnerGraph
-  /** Undefined when no manager is reachable. */
-  readonly manager: ManagerReport | undefined
-  readonly nowMs: number
-}
-
-export function refOf({ kind, metadata: { name = '', namespace } }: Pick<KubeObject, 'kind' | 'metadata'>): string {
-  return `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`
+  const shown = writes
+    .slice(0, writesMax)
+    .map(({ verb, object, subresource }) => `${verb} ${nameOf(object)}${subresource ? `/${subresource}` : ''}`)
+  const more = writes.length > writesMax ? ` and ${writes.length - writesMax} more` : ''
+  const wrote = writes.length === 0 ? 'and wrote nothing' : `with writes: ${shown.join(', ')}${more}`
+  const took = `in ${Math.round(end.durationMs)} ms`
+  if (end.error !== undefined)
+    return `${controller} failed ${took} (attempt ${attempt + 1})${writes.length === 0 ? '' : ` ${wrote}`}: ${end.error}`
+  if (end.waitingFor !== undefined) return `${controller} parked ${took}, waiting for ${end.waitingFor}, ${wrote}`
+  return `${controller} succeeded ${took} ${wrote}`
 }

@@ -1,12 +1,12 @@
 /**
- * Explains why an object is not ready (conditions, children, dependencies, events, failed reconciles), and why a deleted
- * object still exists (finalizers, dependents).
+ * Explains why an object is not ready: conditions, children, dependencies, events, failed reconciles, missing nodes.
  */
-import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { formatTime, isJsonObject, parseTime, type JsonObject } from 'evenkeel/unstable/api'
 import { type Condition, type KubeObject } from 'evenkeel'
-import { conditionsOf, sentence, stateOf, type ObjectState } from './object-state.ts'
-import { ago } from './terminal.ts'
-import { lastRunsOf, refOf, type WhyAnswer, type WhyFacts } from './why-changed.ts'
+import { eventMs } from './events.ts'
+import { conditionsOf, readinessOf, stateOf, type ObjectState } from './object-state.ts'
+import type { WhyAnswer, WhyFacts, WhyReason } from './why-answer.ts'
+import { lastRunsOf, placeOf } from './why-changed.ts'
 
 /** Conditions that report a problem when they are True. */
 const badNews = /^(?:Failed|Degraded|Stalled|Drifted|Conflict|Cycle|.*Pressure|.*Unavailable|.*Failure)$/
@@ -14,181 +14,166 @@ const badNews = /^(?:Failed|Degraded|Stalled|Drifted|Conflict|Cycle|.*Pressure|.
 export function whyNotReady(facts: WhyFacts): WhyAnswer {
   const { object } = facts
   const state = stateOf(object)
-  const because = [
-    ...lag(object),
-    ...conditionLines(facts),
-    ...partLines(object, 'children', 'child'),
-    ...partLines(object, 'dependencies', 'dependency'),
-    ...runLines(facts),
-    ...eventLines(facts),
-  ]
-  const isSilent = because.length === 0
-  const isFine = isSilent && state.isGood === true
+  const isReady = state.isGood === true
+  const problems = problemsOf(facts)
+  const notes = isReady ? [] : [...waitReasons(facts), ...nodeReasons(facts)]
+  const reasons = [...problems, ...notes]
+  const advice = isReady && problems.length === 0 ? [] : adviceFor(facts)
   return {
     question: 'not-ready',
-    answer: readiness(state, { isSilent }),
-    because: isSilent && !isFine ? silence(facts) : because,
-    advice: isFine ? [] : adviceFor(facts),
+    answer: readiness(state, { hasProblems: problems.length > 0 }),
+    reasons: reasons.length === 0 && !isReady ? silence(facts) : reasons,
+    ...(advice.length > 0 && { try: advice }),
   }
 }
 
 /** One sentence: `yes: Shines`, `no, it is Progressing: 1 of 3 replicas`. A word is not said twice. */
-function readiness({ word, why, isGood }: ObjectState, { isSilent }: { isSilent: boolean }): string {
+function readiness({ word, why, isGood }: ObjectState, { hasProblems }: { hasProblems: boolean }): string {
   if (isGood === undefined) return 'it reports no readiness'
   const isRepeated = why === '' || why.toLowerCase() === word.toLowerCase()
   const more = isRepeated ? '' : `: ${why}`
+  if (word === 'Deleting') return `no, it is being deleted and ${why}`
   if (!isGood) return `no, it is ${word}${more}`
-  return `yes${isSilent ? '' : ', with problems'}${more}`
+  return `yes${hasProblems ? ', with problems' : ''}${more}`
 }
 
-function lag({ metadata: { generation }, ...object }: KubeObject): readonly string[] {
+/** What went wrong, as far as it is known. Of a ready object: what is still wrong. */
+export function problemsOf(facts: WhyFacts): readonly WhyReason[] {
+  const { object } = facts
+  return [
+    ...lag(object),
+    ...conditionReasons(facts),
+    ...partReasons(object, { field: 'children', kind: 'child' }),
+    ...partReasons(object, { field: 'dependencies', kind: 'dependency' }),
+    ...failureReasons(facts),
+    ...eventReasons(facts),
+  ]
+}
+
+function lag({ metadata: { generation }, ...object }: KubeObject): readonly WhyReason[] {
   const { status } = object as { status?: JsonObject }
   const observed = isJsonObject(status) ? status['observedGeneration'] : undefined
-  return generation !== undefined && typeof observed === 'number' && observed < generation
-    ? [`its spec is at generation ${generation}; what its controller says is about ${observed}`]
-    : []
+  if (generation === undefined || typeof observed !== 'number' || observed >= generation) return []
+  const message = `its spec is at generation ${generation}; its status describes generation ${observed}`
+  return [{ kind: 'generation', message, field: 'status.observedGeneration' }]
 }
 
-function conditionLines({ object, nowMs }: WhyFacts): readonly string[] {
+function conditionReasons({ object }: WhyFacts): readonly WhyReason[] {
+  const isDeleting = object.metadata.deletionTimestamp !== undefined
   const telling = (condition: Condition): boolean =>
     badNews.test(condition.type) ? condition.status === 'True' : condition.status !== 'True'
   return conditionsOf(object)
     .filter(telling)
-    .map((condition) => {
-      const since = ago(condition.lastTransitionTime ?? '', nowMs)
-      return `condition ${condition.type} is ${condition.status}${since === '' ? '' : ` for ${since}`}: ${condition.reason}${condition.message ? `, ${sentence(condition)}` : ''}`
+    .filter(({ reason }) => !(isDeleting && reason === 'Finalizing'))
+    .map(({ type, status, reason = '', message = '', lastTransitionTime }) => {
+      const details = [...new Set([reason, message])].filter((text) => text !== '').join(', ')
+      return {
+        kind: 'condition',
+        message: `condition ${type} is ${status}${details === '' ? '' : `: ${details}`}`,
+        condition: type,
+        ...(lastTransitionTime && { at: String(lastTransitionTime) }),
+      }
     })
 }
 
 /** Entries of `status.children` and `status.dependencies` that are not ready. */
-function partLines(object: KubeObject, field: 'children' | 'dependencies', words: string): readonly string[] {
+function partReasons(
+  object: KubeObject,
+  { field, kind: part }: { field: 'children' | 'dependencies'; kind: 'child' | 'dependency' },
+): readonly WhyReason[] {
   const { status } = object as { status?: JsonObject }
   const parts = isJsonObject(status) && Array.isArray(status[field]) ? status[field].filter(isJsonObject) : []
   return parts
     .filter(({ state }) => state !== 'Ready' && state !== 'Applied')
     .map(({ kind, name, namespace, state, reason, message }) => {
-      const place =
-        typeof namespace === 'string' && namespace !== '' && namespace !== object.metadata.namespace
-          ? ` in ${namespace}`
-          : ''
-      return `${words} ${String(kind).toLowerCase()}/${String(name)}${place}, which is ${String(state)}${message ? `: ${String(message)}` : reason ? `: ${String(reason)}` : ''}`
+      const isElsewhere = typeof namespace === 'string' && namespace !== '' && namespace !== object.metadata.namespace
+      const details = message ? `: ${String(message)}` : reason ? `: ${String(reason)}` : ''
+      return {
+        kind: part,
+        message: `${part} ${String(kind).toLowerCase()}/${String(name)}${isElsewhere ? ` in ${namespace}` : ''} is ${String(state)}${details}`,
+        field: `status.${field}`,
+      }
     })
 }
 
-function runLines(facts: WhyFacts): readonly string[] {
+/** The last reconcile, if it failed. */
+function failureReasons(facts: WhyFacts): readonly WhyReason[] {
   const [last] = lastRunsOf(facts)
-  if (!last?.end) return last ? [`its controller ${last.controller} is at it right now`] : []
-  const { result, error, at, waitingFor, afterMs } = last.end
-  if (error !== undefined)
-    return [
-      `the last reconcile by ${last.controller} failed${at === undefined ? '' : ` at ${at}`} (attempt ${last.attempt + 1}): ${error}${afterMs === undefined ? '' : `; it tries again in ${Math.ceil(afterMs / 1000)} s`}`,
-    ]
-  return waitingFor === undefined ? [] : [`its controller ${last.controller} waits for ${waitingFor} (${result})`]
+  if (last?.end?.error === undefined) return []
+  const { error, afterMs } = last.end
+  const retry = afterMs === undefined ? '' : `; it tries again in ${Math.ceil(afterMs / 1000)} s`
+  return [
+    {
+      kind: 'reconcile',
+      message: `the last reconcile by ${last.controller} failed (attempt ${last.attempt + 1}): ${error}${retry}`,
+      at: formatTime(last.startedMs),
+      ...placeOf(last),
+    },
+  ]
 }
 
-function eventLines({ events, nowMs }: WhyFacts): readonly string[] {
+/** What its controller is doing, which is no problem by itself. */
+function waitReasons(facts: WhyFacts): readonly WhyReason[] {
+  const [last] = lastRunsOf(facts)
+  if (!last) return []
+  const at = formatTime(last.startedMs)
+  if (!last.end) return [{ kind: 'reconcile', message: `its controller ${last.controller} reconciles it now`, at }]
+  const { waitingFor, error } = last.end
+  if (waitingFor === undefined || error !== undefined) return []
+  return [{ kind: 'reconcile', message: `its controller ${last.controller} waits for ${waitingFor}`, at }]
+}
+
+/** The last warning; of a ready object only one that came after it became ready. */
+function eventReasons(facts: WhyFacts): readonly WhyReason[] {
+  const { object, events } = facts
   const last = events.findLast(({ type }) => type === 'Warning')
-  return last
-    ? [
-        `${last.from || 'an unknown component'} warned ${ago(last.lastTime, nowMs)} ago: ${last.reason}, ${last.message}${last.count > 1 ? ` (${last.count} times)` : ''}`,
-      ]
-    : []
+  const [run] = lastRunsOf(facts)
+  // The failure of a reconcile is an event too; the ledger knows more about it.
+  const isReported = run?.end?.error !== undefined && last?.message.startsWith(run.end.error) === true
+  if (!last || isReported) return []
+  const ready = readinessOf(object)
+  const readySinceMs = ready?.status === 'True' ? parseTime(String(ready.lastTransitionTime ?? '')) : undefined
+  if (readySinceMs !== undefined && eventMs(last) <= readySinceMs) return []
+  const { from, reason, message, count, lastTime } = last
+  return [
+    {
+      kind: 'event',
+      message: `${from || 'an unknown component'} warned: ${reason}, ${message}${count > 1 ? ` (${count} times)` : ''}`,
+      ...(lastTime !== '' && { at: lastTime }),
+    },
+  ]
 }
 
-function silence({ object, manager }: WhyFacts): readonly string[] {
+function nodeReasons({ nodes }: WhyFacts): readonly WhyReason[] {
+  return nodes === 0 ? [{ kind: 'node', message: 'this server has no nodes: nothing runs its pods' }] : []
+}
+
+function silence({ object, manager }: WhyFacts): readonly WhyReason[] {
   const { status } = object as { status?: JsonObject }
   if (isJsonObject(status) && Object.keys(status).length > 0) return []
+  const isAsked = manager !== undefined && !isBuiltIn(object)
   return [
-    manager
-      ? 'no controller has written a status: does this manager have a controller for its kind?'
-      : 'no controller has written a status: is its controller running?',
+    {
+      kind: 'controller',
+      message: `no controller has written a status: ${isAsked ? 'does this manager have a controller for its kind?' : 'is its controller running?'}`,
+      field: 'status',
+    },
   ]
 }
 
-function adviceFor({ object, manager }: WhyFacts): readonly string[] {
-  const kind = object.kind.toLowerCase()
-  const name = object.metadata.name ?? ''
+/** Whether the kind belongs to Kubernetes: its controller is part of a cluster and not of a program. */
+function isBuiltIn({ apiVersion }: KubeObject): boolean {
+  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
+  return !group.includes('.') || group.endsWith('.k8s.io')
+}
+
+function adviceFor({ object, manager, nodes }: WhyFacts): readonly string[] {
+  const { kind, metadata } = object
   return [
-    ...(manager ? [] : ['evenkeel up runs its controller; --manager URL reads from a running manager']),
-    `evenkeel describe ${kind}/${name}`,
-  ]
-}
-
-const known: Readonly<Record<string, string>> = {
-  foregroundDeletion: 'foreground deletion waits for its dependents',
-  orphan: 'orphan deletion removes its owner references from dependents',
-  kubernetes: 'the namespace waits until all its objects are gone',
-  'customresourcecleanup.apiextensions.k8s.io': 'the CustomResourceDefinition waits until its objects are gone',
-}
-
-export function whyStillHere(facts: WhyFacts): WhyAnswer {
-  const { object, nowMs } = facts
-  const { deletionTimestamp, finalizers = [] } = object.metadata
-  if (deletionTimestamp === undefined)
-    return { question: 'still-here', answer: 'it is not being deleted', because: ownerLines(facts), advice: [] }
-  const holders =
-    finalizers.length === 0
-      ? 'no finalizer is left: it goes now'
-      : `${finalizers.join(', ')} ${finalizers.length === 1 ? 'blocks' : 'block'} its deletion`
-  const because = [
-    ...finalizers.map((finalizer) => `${finalizer}: ${known[finalizer] ?? holderOf(facts, finalizer)}`),
-    ...blockers(facts),
-    ...conditionsOf(object)
-      .filter(({ type, status }) => (type === 'Finalizing' || type.startsWith('Namespace')) && status === 'True')
-      .map((condition) => `${condition.type}: ${sentence(condition)}`),
-  ]
-  return {
-    question: 'still-here',
-    answer: `it was deleted ${ago(String(deletionTimestamp), nowMs)} ago; ${holders}`,
-    because,
-    advice: advice(object, finalizers),
-  }
-}
-
-/** Dependents that must go first. */
-function blockers({ object, ownerGraph: family }: WhyFacts): readonly string[] {
-  const { uid = '', finalizers = [] } = object.metadata
-  if (!finalizers.includes('foregroundDeletion')) return []
-  const blocking = family
-    .childrenOf(uid)
-    .filter(({ metadata }) =>
-      metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
-    )
-  return blocking
-    .slice(0, 10)
-    .map(
-      (child) =>
-        `its dependent ${refOf(child)} still exists${child.metadata.deletionTimestamp === undefined ? '' : `, waiting for ${(child.metadata.finalizers ?? []).join(', ')}`}`,
-    )
-}
-
-/** Which field manager added the finalizer. */
-function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
-  const owner = object.metadata.managedFields?.find(({ fieldsV1 }) =>
-    JSON.stringify(fieldsV1 ?? {}).includes(JSON.stringify(`v:"${finalizer}"`).slice(1, -1)),
-  )?.manager
-  const runs = manager?.controllers.map(({ name }) => name) ?? []
-  const who =
-    owner === undefined
-      ? 'its controller removes it after the cleanup'
-      : `${owner} put it on and takes it off when it has cleaned up`
-  return manager && owner !== undefined && !runs.some((name) => owner.includes(name))
-    ? `${who}; ${owner} is not among the controllers that run here (${runs.join(', ')})`
-    : who
-}
-
-function ownerLines({ object, ownerGraph: family }: WhyFacts): readonly string[] {
-  return (object.metadata.ownerReferences ?? []).map(({ kind, name, uid }) =>
-    family.find(uid)
-      ? `${kind.toLowerCase()}/${name} owns it and exists`
-      : `${kind.toLowerCase()}/${name} owns it and is deleted: the object will be collected if a garbage collector runs`,
-  )
-}
-
-function advice({ kind, metadata: { name = '' } }: KubeObject, finalizers: readonly string[]): readonly string[] {
-  if (finalizers.length === 0) return []
-  return [
-    'run the controller that cleans up, and read its log',
-    `evenkeel finalizers force ${kind.toLowerCase()}/${name} removes the finalizer without cleanup, and lists what may be left behind`,
+    ...(manager || isBuiltIn(object)
+      ? []
+      : ['evenkeel up runs its controller; --manager URL reads from a running manager']),
+    ...(nodes === 0 ? ['a cluster with nodes, to run pods: evenkeel get nodes'] : []),
+    `evenkeel describe ${kind.toLowerCase()}/${metadata.name ?? ''}`,
   ]
 }

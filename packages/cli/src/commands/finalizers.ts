@@ -1,15 +1,15 @@
 /**
  * `evenkeel finalizers`: lists objects whose deletion is blocked, with the reason; removes finalizers by force.
  */
-import { formatTime, isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { formatTime, isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import { metadataOnly, type Client } from 'evenkeel/client'
-import { SystemClock } from 'evenkeel/unstable/base'
-import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { namespaceOptions, type Command, type Invocation, type Io } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { readTarget } from '../lookup.ts'
-import { conditionsOf, sentence } from '../object-state.ts'
+import { blockedBecause } from '../object-state.ts'
 import { ago, formatTable, safeText } from '../terminal.ts'
+import { refOf } from '../why-answer.ts'
 
 export const finalizers: Command = {
   name: 'finalizers',
@@ -41,7 +41,7 @@ export const finalizers: Command = {
 }
 
 async function list(client: Client, { values, io, json }: Invocation): Promise<number> {
-  const now = new SystemClock().now()
+  const now = io.clock.now()
   const namespace = values.flag('all-namespaces') ? undefined : values.text('namespace')
   const stuck: KubeObject[] = []
   for (const { apiVersion, kind, verbs, namespaced } of await client.resources()) {
@@ -58,7 +58,7 @@ async function list(client: Client, { values, io, json }: Invocation): Promise<n
     io.stdout.write(
       `${JSON.stringify(rows.map(({ object: { apiVersion, kind, metadata }, why }) => ({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace, since: metadata.deletionTimestamp, finalizers: metadata.finalizers ?? [], why })))}\n`,
     )
-  else if (rows.length === 0) io.stdout.write('No object is blocked in deletion.\n')
+  else if (rows.length === 0) io.stdout.write('No deletion is blocked.\n')
   else
     io.stdout.write(
       formatTable(
@@ -85,12 +85,7 @@ async function whyOf(
     { name, ...(namespace !== undefined && { namespace }) },
     { signal },
   )
-  const telling =
-    object &&
-    conditionsOf(object).find(
-      ({ type, status }) => (type === 'Finalizing' || type.startsWith('Namespace')) && status === 'True',
-    )
-  return telling ? sentence(telling) : ''
+  return (object && blockedBecause(object)) ?? ''
 }
 
 async function force(client: Client, call: Invocation): Promise<number> {
@@ -110,7 +105,7 @@ async function force(client: Client, call: Invocation): Promise<number> {
     throw new Failure('usage', `${object.kind.toLowerCase()}/${name} is not being deleted`, {
       hint: `evenkeel delete ${object.kind.toLowerCase()}/${name} first`,
     })
-  const leaks = leftoversOf(object, taken)
+  const leaks = await leftoversOf(client, object, { finalizers: taken, signal: io.signal })
   if (!values.flag('yes')) {
     if (json) io.stdout.write(`${JSON.stringify({ wouldTake: taken, mayLeak: leaks })}\n`)
     else
@@ -125,7 +120,7 @@ async function force(client: Client, call: Invocation): Promise<number> {
   await record(client, object, {
     message: `${taken.join(', ')} removed by force without cleanup; may leak: ${leaks.join('; ')}`,
     namespace,
-    signal: io.signal,
+    io,
   })
   io.stdout.write(
     json
@@ -140,9 +135,9 @@ async function force(client: Client, call: Invocation): Promise<number> {
 async function record(
   client: Client,
   { apiVersion, kind, metadata: { name = '', namespace: own, uid } }: KubeObject,
-  { message, namespace, signal }: { message: string; namespace: string; signal: AbortSignal },
+  { message, namespace, io: { clock, signal } }: { message: string; namespace: string; io: Io },
 ): Promise<void> {
-  const time = formatTime(new SystemClock().now())
+  const time = formatTime(clock.now())
   await client.create(
     {
       apiVersion: 'v1',
@@ -167,23 +162,79 @@ async function record(
   )
 }
 
+interface LeftoverOptions {
+  readonly finalizers: readonly string[]
+  readonly signal: AbortSignal
+}
+
 /** What may leak without the cleanup; never empty, because each finalizer may stand for more. */
-function leftoversOf(object: KubeObject, finalizers: readonly string[]): readonly string[] {
+async function leftoversOf(
+  client: Client,
+  object: KubeObject,
+  { finalizers: taken, signal }: LeftoverOptions,
+): Promise<readonly string[]> {
   const { status } = object as { status?: JsonObject }
   const facts = isJsonObject(status) ? status : {}
   const external = isJsonObject(facts['external']) ? facts['external'] : {}
-  const children = Array.isArray(facts['children']) ? facts['children'].filter(isJsonObject) : []
-  const elsewhere = children.filter(({ namespace }) => (namespace ?? '') !== (object.metadata.namespace ?? ''))
-  const dependencies = Array.isArray(facts['dependencies']) ? facts['dependencies'].filter(isJsonObject) : []
+  const elsewhere = partsOf(facts['children']).filter(
+    ({ namespace }) => (namespace ?? '') !== (object.metadata.namespace ?? ''),
+  )
+  const [children, dependencies] = await Promise.all([
+    Promise.all(elsewhere.map((part) => findPart(client, part, signal))),
+    Promise.all(partsOf(facts['dependencies']).map((part) => findPart(client, part, signal))),
+  ])
   return [
     ...(external['id'] === undefined ? [] : [`the external resource with id ${String(external['id'])}`]),
-    ...elsewhere.map(
-      ({ kind, namespace, name }) =>
-        `${String(kind).toLowerCase()}/${String(name)} in ${String(namespace)}, which no owner reference reaches`,
-    ),
-    ...dependencies.map(
-      ({ kind, name }) => `labels and annotations on its dependency ${String(kind).toLowerCase()}/${String(name)}`,
-    ),
-    ...finalizers.map((finalizer) => `resources that ${finalizer} protects`),
+    ...children.flatMap((child) => (child ? [`${refOf(child.object)}, which no owner reference reaches`] : [])),
+    ...dependencies.flatMap((dependency) => (dependency ? tracesOn(dependency, object) : [])),
+    ...taken.map((finalizer) => `resources that ${finalizer} protects`),
+  ]
+}
+
+function partsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
+/** An object that the status names. */
+interface FoundPart {
+  readonly object: KubeObject
+  /** Whether its metadata was read; without permission only its name is known. */
+  readonly isRead: boolean
+}
+
+/** Undefined when the object does not exist. */
+async function findPart(
+  client: Client,
+  { apiVersion, group, kind, name, namespace }: JsonObject,
+  signal: AbortSignal,
+): Promise<FoundPart | undefined> {
+  const resource = (await client.resources()).find(
+    (each) => each.kind === kind && (each.apiVersion === apiVersion || each.group === (group ?? '')),
+  )
+  if (!resource || typeof name !== 'string') return undefined
+  const type = { apiVersion: resource.apiVersion, kind: resource.kind }
+  const place = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
+  try {
+    const found = await client.find(metadataOnly(type), { name, ...place }, { signal })
+    return found && { object: { ...found, ...type }, isRead: true }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { object: { ...type, metadata: { name, ...place } }, isRead: false }
+  }
+}
+
+/** Annotations and finalizers that the object has left on its dependency. */
+function tracesOn(
+  { object: dependency, isRead }: FoundPart,
+  { apiVersion, metadata: { uid = '' } }: KubeObject,
+): readonly string[] {
+  if (!isRead) return [`annotations on its dependency ${refOf(dependency)}, which cannot be read`]
+  const { annotations = {}, finalizers: on = [] } = dependency.metadata
+  // The value of such an annotation ends with the uid of the object that uses the dependency.
+  const keys = Object.keys(annotations).filter((key) => uid !== '' && annotations[key]?.endsWith(` ${uid}`) === true)
+  const held = on.filter((finalizer) => finalizer.startsWith(`${apiVersion.split('/')[0] ?? ''}/in-use-by-`))
+  return [
+    ...keys.map((key) => `the annotation ${key} on its dependency ${refOf(dependency)}`),
+    ...held.map((finalizer) => `the finalizer ${finalizer} on its dependency ${refOf(dependency)}`),
   ]
 }
