@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import type { Ready, RunProgramOptions } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
-import { createLogger, keepHeapHeadroom, prettyLines, SystemClock, type Logger } from 'evenkeel/unstable/base'
+import { keepHeapHeadroom } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Screen } from '../live-view.ts'
@@ -32,7 +32,7 @@ export const up: Command = {
     plain: { type: 'boolean', about: 'print the log line by line, also in a terminal' },
   },
   details:
-    'A module calls run, or exports controllers, and perhaps kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
+    'A module calls run, or exports controllers, and optionally kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
   examples: [
     'evenkeel up app.ts',
     'evenkeel up app.ts --watch',
@@ -59,9 +59,9 @@ export const up: Command = {
 
 async function runModules(modules: readonly UserModule[], call: Invocation): Promise<void> {
   const { values, io, json } = call
-  const clock = new SystemClock()
+  const { clock } = io
   const endHeadroom = keepHeapHeadroom(clock)
-  const screen = new Screen(call, clock)
+  const screen = new Screen(call)
   const listening = new DeferredValue<string | undefined>()
   const stops: (() => unknown)[] = []
   // Stops everything when a module cannot serve its page: a caller would wait for it forever.
@@ -70,7 +70,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
   const signal = AbortSignal.any([io.signal, failing.signal, ...programs.flatMap((program) => program.signal ?? [])])
   let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
-  const log = logTo(screen, { clock, color: io.stderr.isTTY === true && !screen.isLive })
+  const { log } = screen
   const { endpoints, ...declared } = optionsOfPrograms(programs)
   try {
     await runControllers(signal, {
@@ -177,13 +177,6 @@ function chosenControllers(
       hint: `--only ${nearest(unknown, names) ?? names[0] ?? ''}`,
     })
   return all.filter((controller) => wanted.includes(nameOf(controller)))
-}
-
-function logTo(screen: Screen, { clock, color }: { clock: SystemClock; color: boolean }): Logger {
-  const write = (text: string): void => {
-    screen.log(text)
-  }
-  return createLogger({ clock, sink: prettyLines(write, { color }) })
 }
 
 interface Announcing {
