@@ -81,7 +81,7 @@ async function namespacesWith(
   return items.flatMap(({ metadata }) => metadata.namespace ?? []).slice(0, shownMax)
 }
 
-/** Names that differ by a few characters, or that begin with what was typed, as those of pods do. */
+/** Names that differ by a few characters, or that begin with the name, as those of pods do. */
 async function similarNames(
   client: Client,
   { object: { apiVersion, kind, name, namespace }, signal }: SuggestOptions,
@@ -94,9 +94,10 @@ async function similarNames(
     }),
     signal,
   )
-  const names = items.map(({ metadata }) => metadata.name ?? '')
-  const longer = names.filter((each) => each.startsWith(name)).slice(0, shownMax)
-  return [...new Set([...nearestWords(name, names), ...longer])].slice(0, shownMax)
+  return nearestWords(
+    name,
+    items.map(({ metadata }) => metadata.name ?? ''),
+  )
 }
 
 /** A sentence, if the namespace itself does not exist. */

@@ -16,6 +16,8 @@ export interface SchemaField {
   readonly type: string
   readonly isRequired: boolean
   readonly description: string
+  /** Of the schema that the field refers to; empty when that is the only description. */
+  readonly typeDescription: string
   readonly enum: readonly string[]
   /** As JSON; undefined: none. */
   readonly default: JsonValue | undefined
@@ -73,13 +75,18 @@ export class KindSchema {
 
   #field(name: string, schema: JsonObject, isRequired: boolean): SchemaField {
     const whole = this.#resolve(schema)
+    const preset = schema['default'] ?? whole['default']
+    const description = textOf(schema['description'])
+    const ofType = textOf(this.#inner(schema)['description'])
+    const ofRef = textOf(objectOf(this.#schemas[refOf(unwrapped(whole) ?? schema) ?? ''])['description'])
     return {
       name,
       type: this.#typeOf(schema),
       isRequired,
-      description: textOf(schema['description']) || textOf(whole['description']),
+      description: description || ofType,
+      typeDescription: description === '' || ofRef === description ? '' : ofRef,
       enum: Array.isArray(whole['enum']) ? whole['enum'].map((value) => String(value)) : [],
-      default: schema['default'] ?? whole['default'],
+      default: isEmptyDefault(preset, isRequired) ? undefined : preset,
       schema,
     }
   }
@@ -123,6 +130,11 @@ export class KindSchema {
 function unwrapped({ type, items, additionalProperties, properties }: JsonObject): JsonObject | undefined {
   if (type === 'array') return objectOf(items)
   return properties === undefined && isJsonObject(additionalProperties) ? additionalProperties : undefined
+}
+
+/** Built-in kinds have the zero value of Go as a default, which says nothing. */
+function isEmptyDefault(value: JsonValue | undefined, isRequired: boolean): boolean {
+  return value === '' || (value === 0 && isRequired) || (isJsonObject(value) && Object.keys(value).length === 0)
 }
 
 const refStart = '#/components/schemas/'

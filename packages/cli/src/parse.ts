@@ -173,11 +173,15 @@ export function nearest(typed: string, words: readonly string[]): string | undef
 
 const suggestionsMax = 3
 
-/** A few similar words, the most similar first. */
+/** A few similar words, the most similar first. A word that begins with the typed one is similar too. */
 export function nearestWords(typed: string, words: readonly string[]): readonly string[] {
   const most = Math.max(1, Math.floor(typed.length / 3))
   return [...new Set(words)]
-    .map((word) => ({ word, changes: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
+    .map((word) => {
+      const [from, to] = [typed.toLowerCase(), word.toLowerCase()]
+      const changes = editDistance(from, to)
+      return { word, changes: from.length > 1 && to.startsWith(from) ? Math.min(changes, most) : changes }
+    })
     .filter(({ changes }) => changes <= most)
     .sort((a, b) => a.changes - b.changes)
     .slice(0, suggestionsMax)

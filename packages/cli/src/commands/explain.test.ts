@@ -87,6 +87,16 @@ FIELDS:
     expect((await cli.type(['explain', 'deploy', '--api-version', 'apps/v1'])).code).toBe(0)
   })
 
+  test('F16: a field shows its values, its default, and what its type says', async () => {
+    expect((await cli.type(['explain', 'chair.spec.wood'])).out).toMatch(
+      /\nFIELD: wood <string>\nENUM:\n {4}oak\n {4}elm\n\nDESCRIPTION:\n/,
+    )
+    expect((await cli.type(['explain', 'chair.spec.legs'])).out).toMatch(/ -required-\nDEFAULT:\n {4}4\n\nDESCRIPTION:/)
+    const { out } = await cli.type(['explain', 'deployment.spec.strategy'])
+    expect(out).toMatch(/DESCRIPTION:\n {4}\S[^\n]*\n {4}\S[^\n]*\n\nFIELDS:/)
+    expect(out).not.toContain('default: {}')
+  })
+
   test('F16: --recursive prints the tree of fields, also of a schema that refers to itself', async () => {
     expect((await cli.type(['explain', 'chair.spec', '--recursive'])).out).toContain(
       '\nFIELDS:\n  cushions\t<[]Object>\n    color\t<string>\n  height\t<IntOrString>\n',

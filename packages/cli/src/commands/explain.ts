@@ -113,9 +113,11 @@ function pageOf({ resource, schema, field, path }: ExplainedField, { values, io:
     `KIND:       ${kind}`,
     `VERSION:    ${version}`,
     '',
-    ...(path.length === 0 ? [] : [`FIELD: ${titleOf(field).replace('\t', ' ')}`, ...factsOf(field, ''), '']),
+    ...(path.length === 0 ? [] : [`FIELD: ${titleOf(field).replace('\t', ' ')}`, ...valuesOf(field), '']),
     'DESCRIPTION:',
-    ...wrapText(field.description || '<empty>', { columns, indent: '    ' }),
+    ...[field.description || '<empty>', field.typeDescription]
+      .filter((text) => text !== '')
+      .flatMap((text) => wrapText(text, { columns, indent: '    ' })),
   ]
   const below = isRecursive
     ? treeOf(schema, field, { depth: 1, above: [] })
@@ -126,6 +128,14 @@ function pageOf({ resource, schema, field, path }: ExplainedField, { values, io:
 /** `name<tab><type> -required-`, as in kubectl. */
 function titleOf({ name, type, isRequired }: SchemaField): string {
   return `${name}\t<${type}>${isRequired ? ' -required-' : ''}`
+}
+
+/** The allowed values and the default of the field itself, each in a block. */
+function valuesOf({ enum: allowed, default: preset }: SchemaField): readonly string[] {
+  return [
+    ...(allowed.length === 0 ? [] : ['ENUM:', ...allowed.map((value) => `    ${value}`)]),
+    ...(preset === undefined ? [] : ['DEFAULT:', `    ${stringifyJson(preset)}`]),
+  ]
 }
 
 function factsOf({ enum: allowed, default: preset }: SchemaField, indent: string): readonly string[] {

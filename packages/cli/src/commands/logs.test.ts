@@ -9,12 +9,12 @@ import { lamp, TestCli, typed, type Said } from '../fixtures/cli.fixture.ts'
 
 function eventOf(
   name: string,
-  { count = 1, time = '2026-01-01T00:00:00Z', message = 'a moth\u001b[2J came' } = {},
+  { count = 1, time = '2026-01-01T00:00:00Z', message = 'a moth\u001b[2J came', round = 'a' } = {},
 ): object {
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace: 'default', labels: { round } },
     involvedObject: { apiVersion: 'test.dev/v1', kind: 'Lamp', name: 'desk', namespace: 'default' },
     type: 'Warning',
     reason: 'Moth',
@@ -57,7 +57,8 @@ describe('logs of an object without output', () => {
       },
     })
     for (let count = 1; !stop.signal.aborted && count < 100; count++)
-      await cli.apply(eventOf('moth', { count: Math.min(count, 3) }))
+      // A change of something else is no news.
+      for (const round of ['a', 'b']) await cli.apply(eventOf('moth', { count: Math.min(count, 3), round }))
     const { code } = await following
     expect(code).toBe(0)
     const counts = text
