@@ -24,6 +24,7 @@ import { oneNamespaceOption, type Command, type Invocation } from '../command.ts
 import { Failure, failureOf } from '../failure.ts'
 import { readTarget } from '../lookup.ts'
 import { withoutManagedFields } from '../manifests.ts'
+import { safeLine } from '../terminal.ts'
 
 export const edit: Command = {
   name: 'edit',
@@ -115,8 +116,8 @@ const intro = `# Edit the object below. Lines that begin with '#' are ignored. T
 
 function introOf(problem: string): string {
   if (problem === '') return intro
-  const lines = problem.split(/[\r\n]+/).map((line) => `# ${line}\n`)
-  return `${intro}# The object was not saved:\n${lines.join('')}#\n`
+  const lines = problem.split('\n').map((line) => `# ${safeLine(line)}`.trimEnd())
+  return `${intro}# The object was not saved:\n${lines.join('\n')}\n#\n`
 }
 
 /** @throws {MistakeInText} */

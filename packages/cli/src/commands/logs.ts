@@ -176,6 +176,6 @@ function print(printed: EventSummary, { io: { stdout }, json }: Invocation): voi
   stdout.write(
     json
       ? `${JSON.stringify(printed)}\n`
-      : `${safeLine(`${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}`)}\n`,
+      : `${safeLine(`${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from === '' ? '' : `${from} `}${reason}: ${message}${count > 1 ? ` (x${count})` : ''}`)}\n`,
   )
 }
