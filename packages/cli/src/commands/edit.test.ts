@@ -112,7 +112,7 @@ describe('edit', () => {
     await rm(dirname(/your text is in (.+)\n/.exec(err)?.[1] ?? 'none'), { recursive: true })
   })
 
-  test('F16: when somebody else changes the object meanwhile, nothing is overwritten and nothing is lost', async () => {
+  test('F16: when the object changes in the meantime, nothing is overwritten and nothing is lost', async () => {
     const server = createServer((_, response) => {
       void cli.apply({ ...lamp('desk'), spec: { watts: 40 } }).then(() => response.end())
     })
@@ -150,8 +150,8 @@ describe('edit', () => {
   })
 
   test('F16: the editor runs without a shell', async () => {
-    const { opened } = await edit('a b ; touch $HOME/pwned')
-    expect(opened[0]?.words).toEqual(['a', 'b', ';', 'touch', '$HOME/pwned'])
+    const { opened } = await edit('zzzz yyyy ; touch $HOME/pwned')
+    expect(opened[0]?.words).toEqual(['zzzz', 'yyyy', ';', 'touch', '$HOME/pwned'])
   })
 
   test('F16: leaves no file behind', async () => {

@@ -158,7 +158,8 @@ function checkIdentity({ apiVersion, kind, metadata }: JsonObject, object: KubeO
     ...(name === object.metadata.name ? [] : ['metadata.name']),
     ...(namespace === object.metadata.namespace ? [] : ['metadata.namespace']),
   ]
-  if (changed.length > 0) throw new MistakeInText(`${changed.join(', ')} must not change: it is another object then`)
+  if (changed.length > 0)
+    throw new MistakeInText(`${changed.join(', ')} must not change, because they identify the object`)
 }
 
 async function store(
