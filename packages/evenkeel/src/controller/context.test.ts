@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PerRun, type ContextPlugin } from './context.ts'
+import { StopReconcile } from './errors.ts'
 import { Widget, World } from './world.fixture.ts'
 
 describe('plug-ins', () => {
@@ -127,23 +128,49 @@ test('start of a plug-in with a result ends the run there, and the result counts
   await world.stop()
 })
 
-test('finish of a plug-in decides when to run again only if reconcile and earlier plug-ins do not', async () => {
+test('the soonest of reconcile and plug-ins decides when to run again, and a time comes before park', async () => {
   const finishing = (afterMs: number): ContextPlugin => ({
     name: `after ${afterMs}`,
     extend: () => ({ context: {}, finish: () => Promise.resolve({ afterMs }) }),
   })
-  const world = new World({ plugins: [finishing(100), finishing(50)] })
+  const world = new World({ plugins: [finishing(100), finishing(300)] })
   const at: number[] = []
   await world.start({
     for: Widget,
     reconcile: (_, { clock }) => {
       at.push(clock.monotonic())
-      return at.length === 1 ? { afterMs: 1000 } : undefined
+      return [{ afterMs: 1000 }, { afterMs: 10 }, { park: 'a licence' }][at.length - 1]
     },
   })
   world.api.put(Widget, 'one', { spec: {} })
-  await world.clock.advance(1150)
-  expect(at).toEqual([0, 1000, 1100])
+  await world.clock.advance(320)
+  expect(at).toEqual([0, 100, 110, 210, 310])
+  await world.stop()
+})
+
+test('a plug-in learns of a run that ended early, and when it has to run again all the same', async () => {
+  const ends: string[] = []
+  const plugin: ContextPlugin = {
+    name: 'ends',
+    extend: () => ({
+      context: {},
+      finish: () => Promise.resolve(void ends.push('finished')),
+      stopped: () => {
+        ends.push('stopped')
+        return Promise.resolve(ends.length === 1 ? { afterMs: 100 } : undefined)
+      },
+    }),
+  }
+  const world = new World({ plugins: [plugin] })
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      if (ends.length === 0) throw new StopReconcile('waiting', { result: { park: 'a licence' } })
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(1000)
+  expect(ends).toEqual(['stopped', 'finished'])
   await world.stop()
 })
 

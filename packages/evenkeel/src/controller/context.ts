@@ -63,20 +63,39 @@ export interface PluginRun {
   addSource(source: Source): AddedSource
 }
 
+/** A verb that later verbs have to wait for. */
+export interface ClosedGate {
+  /** What is missing, for people. */
+  readonly message: string
+  /** When to look again: `{ park }` or `{ afterMs }`. */
+  readonly result: Reconciled
+}
+
 /** What a plug-in adds to one run. */
 export interface Extension<Extra extends object> {
   /** Becomes part of the context. */
   readonly context: Extra
   /**
    * Called before the reconcile. With a result (`{ park }`, `{ afterMs }`) the run ends there: neither the reconcile nor
-   * any `finish` is called; the status is written. An error fails the run.
+   * any `finish` is called; the status is written. An error fails the run. `closed` is the first gate of an earlier verb
+   * that is closed: work with effects must not begin.
    */
-  start?(): Promise<Reconciled>
+  start?(options: { readonly closed: ClosedGate | undefined }): Promise<Reconciled>
+  /**
+   * Called after `start`: what the work of later verbs has to wait for. The reconcile is called all the same; it decides
+   * itself what to do. @default nothing
+   */
+  gate?(): Promise<ClosedGate | undefined>
   /**
    * Called when the reconcile has returned, before the status is written; not when it threw, stopped or was aborted. An
-   * error fails the run. A result counts when the reconcile itself returned none.
+   * error fails the run. The soonest result counts, that of the reconcile included.
    */
   finish?(): Promise<Reconciled>
+  /**
+   * Called instead of `finish` when the run ended early (a `start` had a result, or a `StopReconcile` was thrown), before
+   * the status is written. An error fails the run; the soonest result counts.
+   */
+  stopped?(): Promise<Reconciled>
 }
 
 /** Adds something to the context of every run. */

@@ -92,6 +92,12 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[]
 }
 
+/** A rule, and where it is needed. */
+export interface ScopedPolicyRule extends PolicyRule {
+  /** @default the namespaces of the controller */
+  readonly namespaces?: readonly string[] | 'all'
+}
+
 /**
  * A controller: which kind it reconciles, what else makes it run, and the functions that do the work.
  * `defineController` checks one and infers its types.
@@ -108,7 +114,12 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly sources?: readonly Source[]
   /** Which events of its own kind are passed on. @default all */
   readonly predicates?: readonly Predicate[]
-  /** `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is added to the declaration. @default none */
+  /**
+   * `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is added to the declaration. They run in this
+   * order; a verb that changes something does not begin while a dependency before it is not ready.
+   *
+   * @default none
+   */
   readonly verbs?: readonly Verb[]
 
   /** Makes the actual state match the object. Never called for an object that is being deleted. */
@@ -144,7 +155,7 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   /** Whether only the leader reconciles. @default true */
   readonly needsLeader?: boolean
   /** Rules for what `reconcile` does beyond the declaration. */
-  readonly rbac?: readonly PolicyRule[]
+  readonly rbac?: readonly ScopedPolicyRule[]
 }
 
 /** The controller's name. @throws {RangeError} for an invalid declaration. */
@@ -200,18 +211,32 @@ export interface VerbParts extends Pick<ControllerDeclaration, 'owns' | 'watches
 export interface Verb<Extra extends object = object> extends ContextPlugin<Extra> {
   /** Kinds of its own that must be installed. @default none */
   readonly kinds?: readonly Kind[]
+  /** Verbs that this one needs: they run before it, listed or not. @default none */
+  readonly needs?: readonly Verb[]
   /** Actions for the CRD of the controller's kind. */
   readonly action?: ActionDefinition
   /** What follows for this declaration. @default nothing. @throws {RangeError} when the verb does not fit it. */
   adds?(declaration: ControllerDeclaration): VerbParts
 }
 
+/** The verbs of a declaration in the order in which they run: as listed, each after those that it needs, and each once. */
+export function verbsOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readonly Verb[] {
+  const ordered = new Set<Verb>()
+  const add = (verb: Verb): void => {
+    for (const needed of verb.needs ?? []) add(needed)
+    ordered.add(verb)
+  }
+  for (const verb of verbs) add(verb)
+  return [...ordered]
+}
+
 /** The declaration with everything that follows from its verbs. */
-export function withVerbs(declaration: ControllerDeclaration, finalizerOf: () => string): ControllerDeclaration {
-  const { verbs = [] } = declaration
-  if (verbs.length === 0) return declaration
+export function withVerbs(declared: ControllerDeclaration, finalizerOf: () => string): ControllerDeclaration {
+  const verbs = verbsOf(declared)
+  if (verbs.length === 0) return declared
+  const declaration = { ...declared, verbs }
   const parts = verbs.map((verb) => verb.adds?.(declaration) ?? {})
-  const cleanup = [...ownSteps(declaration, finalizerOf), ...parts.toReversed().flatMap((part) => part.cleanup ?? [])]
+  const cleanup = [...ownSteps(declared, finalizerOf), ...parts.toReversed().flatMap((part) => part.cleanup ?? [])]
   const { cleanup: _, finalizer: __, ...rest } = declaration
   return {
     ...rest,
@@ -219,8 +244,8 @@ export function withVerbs(declaration: ControllerDeclaration, finalizerOf: () =>
     watches: [...(declaration.watches ?? []), ...parts.flatMap(({ watches = [] }) => watches)],
     sources: [...(declaration.sources ?? []), ...parts.flatMap(({ sources = [] }) => sources)],
     rbac: [...(declaration.rbac ?? []), ...parts.flatMap(({ rbac = [] }) => rbac)],
-    ...(declaration.reconcile && { reconcile: declaration.reconcile.bind(declaration) }),
-    ...(declaration.reconcileKey && { reconcileKey: declaration.reconcileKey.bind(declaration) }),
+    ...(declared.reconcile && { reconcile: declared.reconcile.bind(declared) }),
+    ...(declared.reconcileKey && { reconcileKey: declared.reconcileKey.bind(declared) }),
     ...(cleanup.length > 0 && { cleanup }),
   }
 }

@@ -5,12 +5,14 @@
 export { Controller, ControllerSet, type ControllerEnvironment } from './controller.ts'
 export {
   checkDeclaration,
+  verbsOf,
   watching,
   type CleanupStep,
   type ControllerDeclaration,
   type PolicyRule,
   type Reconciled,
   type ReconcileResult,
+  type ScopedPolicyRule,
   type WatchDeclaration,
   type Verb,
   type VerbParts,
@@ -21,6 +23,7 @@ export { rulesFor } from './rbac.ts'
 export {
   PerRun,
   type BaseContext,
+  type ClosedGate,
   type ContextPlugin,
   type Extension,
   type PluginRun,

@@ -5,12 +5,12 @@
 import { compareText } from '#api'
 import type { Kind } from '#api'
 import type { CacheKind } from '#cache'
-import type { ControllerDeclaration, PolicyRule } from './declaration.ts'
+import type { ControllerDeclaration, PolicyRule, ScopedPolicyRule } from './declaration.ts'
 
 /** The rules, each group of resources once, in order: the same declaration gives the same text. */
 export function rulesFor(
   declaration: Pick<ControllerDeclaration, 'for' | 'owns' | 'watches' | 'cleanup' | 'rbac'>,
-): PolicyRule[] {
+): ScopedPolicyRule[] {
   const { for: kind, owns = [], watches = [], cleanup, rbac = [] } = declaration
   const verbs = new Verbs()
   verbs.add(kind.group, kind.plural, [

@@ -3,7 +3,7 @@
  *
  *   no object            plug-ins may have something left to do; mostly nothing
  *   being deleted        the cleanup steps, then their finalizers are removed; nothing without a cleanup
- *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish, write the status
+ *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish (or are told of an early end), write the status
  *
  * A reconcile that computes instead of waiting blocks everything else in its process, so the part up to its first
  * `await` is timed. Later parts cannot be separated from other work; there the manager's watchdog names the runs that
@@ -12,7 +12,7 @@
 import { formatKey, isConflict, type KubeObject } from '#api'
 import type { Clock, Logger } from '#base'
 import type { ObjectCache } from '#cache'
-import type { BaseContext, ContextPlugin, Extension, PluginRun, ReconcileContext } from './context.ts'
+import type { BaseContext, ClosedGate, ContextPlugin, Extension, PluginRun, ReconcileContext } from './context.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from './declaration.ts'
 import { isStopReconcile } from './errors.ts'
 import { FailureCondition } from './failure-condition.ts'
@@ -222,21 +222,40 @@ async function callBetween(
   extensions: readonly Extension<object>[],
   call: () => Promise<Reconciled> | Reconciled,
 ): Promise<Reconciled> {
+  const { result, isEarly } = await callThrough(extensions, call)
+  let soonest = result
+  if (isEarly) for (const extension of extensions) soonest = soonerOf(soonest, await extension.stopped?.())
+  return soonest
+}
+
+async function callThrough(
+  extensions: readonly Extension<object>[],
+  call: () => Promise<Reconciled> | Reconciled,
+): Promise<{ readonly result: Reconciled; readonly isEarly: boolean }> {
   try {
+    let closed: ClosedGate | undefined
     for (const extension of extensions) {
-      const result = await extension.start?.()
-      if (result !== undefined) return result
+      const result = await extension.start?.({ closed })
+      if (result !== undefined) return { result, isEarly: true }
+      closed ??= await extension.gate?.()
     }
     let result = await call()
     for (const extension of extensions) {
-      const more = await extension.finish?.()
-      result ??= more
+      result = soonerOf(result, await extension.finish?.())
     }
-    return result
+    return { result, isEarly: false }
   } catch (error) {
-    if (isStopReconcile(error)) return error.result
+    if (isStopReconcile(error)) return { result: error.result, isEarly: true }
     throw error
   }
+}
+
+/** The result with the earlier time. A time comes before `park`, which has none; otherwise the first result counts. */
+function soonerOf(first: Reconciled, second: Reconciled): Reconciled {
+  if (first === undefined || second?.afterMs === undefined) return first ?? second
+  // What is no valid result is reported, not replaced.
+  if (first.afterMs === undefined && first.park === undefined && Object.keys(first).length > 0) return first
+  return second.afterMs < (first.afterMs ?? Infinity) ? second : first
 }
 
 function contextWith(

@@ -191,9 +191,14 @@ function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOption
         found.push({ at, action: { type, object: reference } })
     else if (hasOwner(object))
       for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const)
-        found.push({ at, action: { type, object: reference } })
+        if (type !== 'drift' || !isMadeOnce(object)) found.push({ at, action: { type, object: reference } })
   }
   return found
+}
+
+/** `children.once` does not maintain what it makes: a change by another client stays. */
+function isMadeOnce({ metadata: { labels } }: UnstructuredObject): boolean {
+  return labels?.['evenkeel.dev/once'] !== undefined
 }
 
 function holdEvents({ index }: Interaction, resource: string): Deviation {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { explore } from '../explore.ts'
 import { formatReport } from '../report/text.ts'
 import type { UserStep } from '../scenario.ts'
-import { ConfigMap, oneForEach, Site, sites } from './children.fixture.ts'
+import { Box, ConfigMap, oneForEach, Site, sites } from './children.fixture.ts'
 
 /** Hundreds of schedules, on a machine that may be busy. */
 const timeoutMs = 600_000
@@ -57,6 +57,58 @@ test(
     const explored = await explore({
       controllers,
       scenario: { name: 'children elsewhere', steps: [create(['b', 'c']), change(['c']), remove], objects },
+    })
+    expect(explored.failures.length, formatReport(explored)).toBe(0)
+  },
+  timeoutMs,
+)
+
+test(
+  'once: no single fault makes a second child for an event, loses one or leaves a condition that has passed',
+  async () => {
+    const controllers = (): never[] => [
+      sites(
+        async (site, { children }) => {
+          for (const key of site.spec.names ?? [])
+            await children.once(ConfigMap, { data: { key } }, { key, keep: { Complete: 1 } })
+        },
+        { owns: [ConfigMap] },
+      ) as never,
+    ]
+    const explored = await explore({
+      controllers,
+      scenario: { name: 'children once', steps: [create(['x']), change(['y']), change(['z']), remove] },
+    })
+    expect(explored.failures.length, formatReport(explored)).toBe(0)
+    expect(explored.schedules).toBeGreaterThan(50)
+  },
+  timeoutMs,
+)
+
+test(
+  'F7b: no single fault leaves ChildrenReady as it was when a child is applied by the first run only',
+  async () => {
+    const controllers = (): never[] => [
+      sites(
+        async (_, { children }) => {
+          if (children.list().length === 0)
+            await children.apply(Box, { metadata: { name: 'box' }, spec: {} }, { prune: false })
+        },
+        { owns: [Box] },
+      ) as never,
+    ]
+    const becomesReady: UserStep = {
+      name: 'the box becomes ready',
+      run: async (user) => {
+        const conditions = [
+          { type: 'Ready', status: 'True', reason: 'Said', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+        ] as const
+        return user.patchStatus(await user.get(Box, { ...place, name: 'box' }), { conditions })
+      },
+    }
+    const explored = await explore({
+      controllers,
+      scenario: { name: 'applied once', steps: [create([]), becomesReady, remove] },
     })
     expect(explored.failures.length, formatReport(explored)).toBe(0)
   },

@@ -202,3 +202,36 @@ test('A31, D8: while the parent is being deleted ChildrenReady is never True, an
   expect(await world.client.find(Site, { name: 'a', ...place })).toBeUndefined()
   expect(await world.configMap('x')).toBeUndefined()
 })
+
+test('F7b: a child that only the first run applies is followed, over a restart, without a read or another write', async () => {
+  const declaration = sites(
+    async (site, { children }) => {
+      if (site.spec.text === 'make') await children.apply(Box, { spec: {} }, { prune: false })
+    },
+    { owns: [Box], resyncMs: 5000 },
+  )
+  await using world = await ChildWorld.start(declaration)
+  await world.site('a', { text: 'make' })
+  await boxStatus(world, 'a', false)
+  expect(await world.condition()).toMatchObject({ status: 'False', message: 'Box a: warming up' })
+  await world.client.patch(await world.client.get(Site, { name: 'a', ...place }), { spec: { text: '' } })
+  await boxStatus(world, 'a', true)
+  expect(await world.condition()).toMatchObject({ status: 'True', message: '1 child is ready' })
+  await world.stopManager()
+  await boxStatus(world, 'a', false)
+  world.run()
+  await world.settle()
+  expect(await world.condition()).toMatchObject({ status: 'False', message: 'Box a: warming up' })
+  const reads: string[] = []
+  world.between = (request, next) => {
+    if (request.method === 'GET' && !request.target.includes('watch=')) reads.push(request.target)
+    return next(request)
+  }
+  world.writes.length = 0
+  await world.settle(30_000)
+  expect([world.writes, reads]).toEqual([[], []])
+  await world.client.delete(await world.client.get(Box, { name: 'a', ...place }))
+  await world.settle()
+  expect(await world.condition()).toMatchObject({ status: 'True', message: '0 children are ready' })
+  expect(await world.rows()).toEqual([])
+})

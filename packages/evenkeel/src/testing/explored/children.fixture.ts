@@ -104,6 +104,13 @@ export class ChildWorld {
     this.#running = manager.run(this.#stopping.signal)
   }
 
+  /** Another program in place of the one that runs. */
+  async replace(...declarations: readonly ControllerDeclaration<never, ManagedContext>[]): Promise<void> {
+    await this.stopManager()
+    this.#declarations = declarations as unknown as readonly ControllerDeclaration<Kind, ManagedContext>[]
+    this.run()
+  }
+
   async stopManager(): Promise<void> {
     this.#stopping.abort(new Error('enough'))
     await this.until(async () =>

@@ -34,6 +34,7 @@ import {
 import { StopReconcile, type BaseContext, type PluginRun } from '#controller'
 import type { AdoptPolicy, RecreatePolicy } from './children.ts'
 import { digestOf } from '../digest.ts'
+import type { KnownChildren } from './child-readiness.ts'
 import { describeId, type PreparedChild } from './desired-child.ts'
 import { appliedAnnotation, belongsTo, formatApplied, ownerAnnotation, readApplied } from './ownership-labels.ts'
 import type { ChildWatches } from './watches.ts'
@@ -51,6 +52,7 @@ export interface ChildRun {
   /** The name under which it reports, if another controller already reports children of this kind of parent. */
   readonly reporter: string | undefined
   readonly applied: AppliedCache
+  readonly known: KnownChildren
   readonly watches: ChildWatches
 }
 
@@ -83,7 +85,7 @@ async function findChild(
 }
 
 /** @throws {ChildProblem} if the object has another owner and may not be adopted. */
-function checkOwnership(
+export function checkOwnership(
   run: ChildRun,
   { live, desired, adopt }: { live: KubeObject; desired: PreparedChild; adopt: AdoptPolicy },
 ): void {
@@ -139,35 +141,47 @@ function checkUpToDate({ parent }: ChildRun, live: KubeObject): void {
   )
 }
 
-async function write(
-  { base: { client, signal }, run: { controller }, parent, applied }: ChildRun,
-  { object, digest, id }: PreparedChild,
-  live: KubeObject | undefined,
-): Promise<KubeObject> {
-  const { generation = 0 } = parent.metadata
-  const annotations = {
-    ...object.metadata.annotations,
-    [appliedAnnotation]: formatApplied({ controller, generation, digest }),
-  }
-  const body = {
-    ...object,
-    metadata: { ...object.metadata, annotations, ...(live?.metadata.uid !== undefined && { uid: live.metadata.uid }) },
-  }
+async function write(run: ChildRun, desired: PreparedChild, live: KubeObject | undefined): Promise<KubeObject> {
+  const {
+    base: { client, signal },
+    run: { controller },
+    applied,
+  } = run
+  const annotated = withAppliedAnnotation(run, desired)
+  const uid = live?.metadata.uid
+  const body = uid === undefined ? annotated : { ...annotated, metadata: { ...annotated.metadata, uid } }
   try {
     const stored = await client.apply(body, { fieldManager: controller, force: live !== undefined, signal })
-    applied.note(stored, object)
+    applied.note(stored, desired.object)
     return stored
   } catch (error) {
     // Servers word a UID mismatch differently. It always means that the object was replaced: a conflict.
-    if (isInvalid(error) && live && /metadata\.uid/.test(error.message))
-      throw conflict({ group: id.group, kind: id.kind, name: id.name }, error.message)
-    if (isApiError(error) && findCause(error, 'NamespaceTerminating'))
-      throw new ChildProblem(`cannot create ${id.kind} ${id.name}: the namespace ${id.namespace} is being deleted`, {
-        state: 'Failed',
-        reason: 'NamespaceTerminating',
-      })
-    throw error
+    if (isInvalid(error) && live && /metadata\.uid/.test(error.message)) {
+      const { group, kind, name } = desired.id
+      throw conflict({ group, kind, name }, error.message)
+    }
+    throw describeWriteProblem(error, desired)
   }
+}
+
+/** The child with the annotation that says who applied it, for which generation of the parent. */
+export function withAppliedAnnotation(
+  { run: { controller }, parent }: ChildRun,
+  { object, digest }: PreparedChild,
+): KubeObject {
+  const { generation = 0 } = parent.metadata
+  const applied = formatApplied({ controller, generation, digest })
+  const annotations = { ...object.metadata.annotations, [appliedAnnotation]: applied }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+/** A {@link ChildProblem} where a retry does not help; any other error as it is. */
+export function describeWriteProblem(error: unknown, { id }: PreparedChild): unknown {
+  if (!isApiError(error) || !findCause(error, 'NamespaceTerminating')) return error
+  return new ChildProblem(`cannot create ${id.kind} ${id.name}: the namespace ${id.namespace} is being deleted`, {
+    state: 'Failed',
+    reason: 'NamespaceTerminating',
+  })
 }
 
 /** By the message: servers have no reason code for immutable fields. */

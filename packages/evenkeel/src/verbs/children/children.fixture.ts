@@ -1,10 +1,17 @@
 /**
  * Runs of one controller with `children`, on a server in memory that shows what was written, deleted and watched.
  */
-import { defineKind, type ChildReport, type Kind, type KubeObject, type Owner } from '#api'
+import { alreadyExists, defineKind, type ChildReport, type Kind, type KubeObject, type Owner } from '#api'
 import { SimulatedClock } from '#base'
 import type { CacheKey } from '#cache'
-import type { BaseContext, ControllerDeclaration, Extension, PluginRun, Source } from '#controller'
+import {
+  isStopReconcile,
+  type BaseContext,
+  type ControllerDeclaration,
+  type Extension,
+  type PluginRun,
+  type Source,
+} from '#controller'
 import { childrenPlugin, type Children, type ChildrenContext } from './children.ts'
 
 export const Site = defineKind({
@@ -28,6 +35,15 @@ export class ChildServer {
   /** The running sources: their name, and what they enqueue for an event. */
   readonly sources = new Map<string, Source>()
   readonly status: { children?: readonly ChildReport[] } = {}
+  /** Conditions by type, as `True AllReady: 1 child is ready`. */
+  readonly conditions = new Map<string, string>()
+  /** Names that the cache does not show yet. */
+  readonly hidden = new Set<string>()
+  /** Reads of single objects from the server. */
+  readonly reads: string[] = []
+  readonly created: string[] = []
+  /** The time of the next create. */
+  now = '2026-01-01T00:00:00Z'
   /** Called before each write; it may throw. */
   before: (what: string) => void = () => undefined
   readonly #plugin = childrenPlugin()
@@ -52,9 +68,39 @@ export class ChildServer {
   /** One run of the parent: the reconcile, and what follows when it has returned. */
   async run(reconcile: (children: Children, base: BaseContext) => unknown, parent: KubeObject = site()): Promise<void> {
     const base = this.#base(parent)
-    const { context, finish } = this.#plugin.extend(base, this.#run(parent)) as Extension<ChildrenContext>
-    await reconcile(context.children, base)
+    const { context, finish, stopped } = this.#plugin.extend(base, this.#run(parent)) as Extension<ChildrenContext>
+    try {
+      await reconcile(context.children, base)
+    } catch (error) {
+      if (isStopReconcile(error)) await stopped?.()
+      throw error
+    }
     await finish?.()
+  }
+
+  /** The parent with the status that the runs so far have written. */
+  parent(metadata: object = {}): Owner {
+    const conditions = [...this.conditions].map(([type, text]) => ({
+      type,
+      status: text.split(' ')[0],
+      reason: 'x',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    }))
+    return site(metadata, { ...this.status, conditions })
+  }
+
+  /** Loses the rows that were reported. */
+  forgetRows(): void {
+    delete this.status.children
+  }
+
+  /** Changes a stored object. */
+  change(type: Type, name: string, fields: object): void {
+    const object = this.find(type, { name, namespace: 'a' })
+    if (!object) throw new Error(`there is no ${type.kind} ${name}`)
+    const resourceVersion = String(Number(object.metadata.resourceVersion) + 1)
+    this.put({ ...object, ...fields, metadata: { ...object.metadata, resourceVersion } })
   }
 
   /** A run of a key that has no object any more. */
@@ -79,7 +125,14 @@ export class ChildServer {
       declaration: this.#declaration,
       object,
       isCleanup: false,
-      status: { set: (status: object) => Object.assign(this.status, status), condition: () => undefined },
+      status: {
+        set: (status: object) => Object.assign(this.status, status),
+        condition: (type: string, holds: unknown, { reason = '', message = '' } = {}) =>
+          this.conditions.set(
+            type,
+            `${holds === true ? 'True' : holds === false ? 'False' : String(holds)} ${reason}: ${message}`,
+          ),
+      },
       cache: this.#cache,
       addSource: (source: Source) => {
         this.sources.set(source.name, source)
@@ -101,12 +154,15 @@ export class ChildServer {
     return {
       find: (type: Type, key: Key) => {
         check(type)
-        return this.find(type, key)
+        return this.hidden.has(key.name) ? undefined : this.find(type, key)
       },
       list: (type: Type, { index: { value } }: { index: { value: string } }) => {
         check(type)
         return [...this.objects.values()].filter(
-          ({ kind, metadata }) => kind === type.kind && metadata.ownerReferences?.some(({ uid }) => uid === value),
+          ({ kind, metadata }) =>
+            kind === type.kind &&
+            !this.hidden.has(metadata.name ?? '') &&
+            metadata.ownerReferences?.some(({ uid }) => uid === value),
         )
       },
     }
@@ -115,7 +171,18 @@ export class ChildServer {
   get #client(): object {
     return {
       resourceOf: () => Promise.resolve({ namespaced: true }),
-      find: (type: Type, key: Key) => Promise.resolve(this.find(type, key)),
+      find: (type: Type, key: Key) => {
+        this.reads.push(key.name)
+        return Promise.resolve(this.find(type, key))
+      },
+      create: async (object: KubeObject) => {
+        await Promise.resolve()
+        const { name = '' } = object.metadata
+        this.before(`create ${name}`)
+        if (this.find(object, object.metadata as Key)) throw alreadyExists({ group: '', kind: object.kind, name })
+        this.created.push(name)
+        return this.put({ ...object, metadata: { creationTimestamp: this.now, ...object.metadata } })
+      },
       apply: async (object: KubeObject) => {
         await Promise.resolve()
         this.before(`apply ${object.metadata.name ?? ''}`)

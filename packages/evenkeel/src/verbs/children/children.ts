@@ -38,6 +38,7 @@ import {
 } from '#controller'
 import type { ReadyRule } from '../readiness.ts'
 import { AppliedCache } from './apply.ts'
+import { KnownChildren } from './child-readiness.ts'
 import { digestOf } from '../digest.ts'
 import { inventoryOf, inventoryStep } from './inventory.ts'
 import { RunChildren } from './run-children.ts'
@@ -63,6 +64,13 @@ export interface Children {
    */
   apply<K extends Kind>(kind: K, desired: DesiredOf<K>, options?: ChildOptions<ReadOf<K>>): Promise<ReadOf<K>>
   apply<T extends UntypedChild>(desired: T, options?: ChildOptions): Promise<Stored<T & KubeObject>>
+  /**
+   * Makes a child for an event, such as a Job or a backup: creates it if there is none for this key, and returns it.
+   * Later runs neither change nor prune it. Finished ones beyond `keep` are deleted, the oldest first.
+   *
+   * @throws {RangeError} for invalid options, and for a child outside of the namespace of its parent.
+   */
+  once<K extends Kind>(kind: K, desired: DesiredOf<K>, options: OnceOptions<ReadOf<K>>): Promise<ReadOf<K>>
   /** Applies each entry. With `checkDeterminism` a function is called twice and must return the same list. */
   declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]>
   /** Declares that there are no children. A run that calls neither this nor `apply` prunes nothing. */
@@ -109,6 +117,22 @@ export interface ChildOptions<T = KubeObject> {
   readonly prune?: boolean
 }
 
+/** Options of {@link Children.once}. */
+export interface OnceOptions<T = KubeObject> {
+  /** Identifies the event: one child is made for each key, named after the parent and the key. */
+  readonly key: string
+  /**
+   * How many finished children of the series stay, by outcome; the newest stay.
+   *
+   * @default { Complete: 3, Failed: 1 }
+   */
+  readonly keep?: { readonly Complete?: number; readonly Failed?: number }
+  /** Name of the series, part of the object names, for parents with several series of one kind. @default none */
+  readonly name?: string
+  /** When it has completed: a function, or a CEL expression about `object`, which is stored on the child. @default `readinessOf` */
+  readonly ready?: ReadyRule<T>
+}
+
 export interface ChildrenOptions {
   /** Call functions passed to `children.declare` twice and refuse those that return something else. @default false */
   readonly checkDeterminism?: boolean
@@ -117,6 +141,7 @@ export interface ChildrenOptions {
 /** State that a controller keeps between runs; a loss costs extra requests, never correctness. */
 interface ControllerState {
   readonly applied: AppliedCache
+  readonly known: KnownChildren
   readonly watches: ChildWatches
 }
 
@@ -129,7 +154,7 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
   const stateOf = (controller: string): ControllerState => {
     const known = states.get(controller)
     if (known) return known
-    const state = { applied: new AppliedCache(), watches: new ChildWatches() }
+    const state = { applied: new AppliedCache(), known: new KnownChildren(), watches: new ChildWatches() }
     states.set(controller, state)
     return state
   }
@@ -145,7 +170,8 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
         { checkDeterminism },
       )
       childrenOf.set(base, children)
-      if (!run.isCleanup) return { context: { children }, finish: () => children.finish() }
+      if (!run.isCleanup)
+        return { context: { children }, finish: () => children.finish(), stopped: () => children.stopped() }
       beginCleanup(base, run, { ...stateOf(run.controller), condition: childrenConditionType(reporterOf(run)) })
       return { context: { children } }
     },

@@ -21,7 +21,17 @@ import {
   stringifyJson,
 } from '#api'
 import { digestOf } from '../digest.ts'
-import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './ownership-labels.ts'
+import {
+  formatOwner,
+  keepAnnotation,
+  onceLabel,
+  ownerAnnotation,
+  ownerUidLabel,
+  pruneAnnotation,
+  readyAnnotation,
+  revisionsLabel,
+  type OnceSeries,
+} from './ownership-labels.ts'
 
 /** Identifies a child. */
 export interface ChildId extends TypeMeta {
@@ -48,6 +58,10 @@ interface PrepareOptions {
   /** @default true */
   readonly prune?: boolean
   readonly revisions?: string | undefined
+  /** The series of a child that is made once. */
+  readonly once?: OnceSeries | undefined
+  /** An expression that says when it is ready; stored if later runs need not declare the child. */
+  readonly ready?: string | undefined
 }
 
 /** The author's object; missing fields come from the parent. */
@@ -107,18 +121,21 @@ function encodeStringData({ stringData, data, ...rest }: JsonObject): JsonObject
 function withOwnership(
   { labels, annotations, ownerReferences, finalizers }: ObjectMeta,
   parent: Owner,
-  { prune = true, revisions, isElsewhere }: PrepareOptions & { isElsewhere: boolean },
+  { prune = true, revisions, ready, once, isElsewhere }: PrepareOptions & { isElsewhere: boolean },
 ): ObjectMeta {
   const allAnnotations = {
     ...annotations,
     ...(isElsewhere && { [ownerAnnotation]: formatOwner(parent) }),
     ...(!prune && { [pruneAnnotation]: 'false' }),
+    ...(!prune && ready !== undefined && { [readyAnnotation]: ready }),
+    ...(once && { [keepAnnotation]: JSON.stringify(once.keep) }),
   }
   return {
     labels: {
       ...labels,
       [ownerUidLabel]: parent.metadata.uid,
       ...(revisions !== undefined && { [revisionsLabel]: revisions }),
+      ...(once && { [onceLabel]: once.series }),
     },
     ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
     ...(ownerReferences && { ownerReferences }),

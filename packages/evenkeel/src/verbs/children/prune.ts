@@ -22,24 +22,62 @@ interface DeclaredChildren {
   readonly keep: ReadonlyMap<string, number>
 }
 
+/** A child as the cache shows it. */
+export interface OwnedChild {
+  readonly object: KubeObject
+  /** Only its metadata, or some of its fields, are cached. */
+  readonly isPartial: boolean
+}
+
 /** Undeclared children that are being deleted (`leaving`) or stay. */
 export interface PruneResult {
   readonly leaving: readonly KubeObject[]
   readonly leavingElsewhere: readonly ChildId[]
-  readonly staying: readonly KubeObject[]
+  readonly staying: readonly OwnedChild[]
 }
 
 /** @throws {ApiError} `Conflict` if a child has changed in the meantime: the next run checks again. */
 export async function pruneChildren(run: ChildRun, declared: DeclaredChildren): Promise<PruneResult> {
-  const [leaving, staying]: [KubeObject[], KubeObject[]] = [[], []]
-  const surplus = ownedChildren(run).filter((object) => !declared.ids.has(idText(childIdOf(object))))
-  const kept = keptRevisions(surplus, declared)
-  for (const object of surplus) {
+  const [leaving, staying]: [KubeObject[], OwnedChild[]] = [[], []]
+  const surplus = undeclaredChildren(run, declared.ids)
+  const kept = keptRevisions(
+    surplus.map(({ object }) => object),
+    declared,
+  )
+  for (const child of surplus) {
+    const { object } = child
     if (object.metadata.deletionTimestamp !== undefined) leaving.push(object)
-    else if (kept.has(object) || !mayPrune(run, object)) staying.push(object)
+    else if (kept.has(object) || !mayPrune(run, object)) staying.push(child)
     else leaving.push(...(await remove(run, object)))
   }
   return { leaving, staying, leavingElsewhere: await pruneInventory(run, declared.ids) }
+}
+
+/** The same without a deletion, for runs that do not say which children there should be. */
+export function surveyChildren(run: ChildRun, ids: ReadonlySet<string>): PruneResult {
+  const surplus = [...undeclaredChildren(run, ids), ...listedChildren(run, ids)]
+  const isLeaving = ({ object }: OwnedChild): boolean => object.metadata.deletionTimestamp !== undefined
+  return {
+    leaving: surplus.filter(isLeaving).map(({ object }) => object),
+    staying: surplus.filter((child) => !isLeaving(child)),
+    leavingElsewhere: [],
+  }
+}
+
+function undeclaredChildren(run: ChildRun, ids: ReadonlySet<string>): readonly OwnedChild[] {
+  return cachedChildren(run).filter(({ object }) => !ids.has(idText(childIdOf(object))))
+}
+
+/** Children elsewhere, by the inventory: their kinds are in `owns`, so the cache has them. */
+function listedChildren(run: ChildRun, ids: ReadonlySet<string>): readonly OwnedChild[] {
+  return inventoryOf(newestParent(run), run.run.controller)
+    .filter((id) => !ids.has(idText(id)))
+    .flatMap((id) => {
+      const object = ifCached(() =>
+        run.run.cache.find(id, { name: id.name, ...(id.namespace !== '' && { namespace: id.namespace }) }),
+      )?.value as KubeObject | undefined
+      return object && isApplied(run, object) ? [{ object, isPartial: false }] : []
+    })
 }
 
 function mayPrune({ parent }: ChildRun, object: KubeObject): boolean {
@@ -47,11 +85,17 @@ function mayPrune({ parent }: ChildRun, object: KubeObject): boolean {
   return (readApplied(object)?.generation ?? 0) <= (parent.metadata.generation ?? 0)
 }
 
-async function remove({ base: { client, signal } }: ChildRun, object: KubeObject): Promise<readonly KubeObject[]> {
+/** Deletes what was observed. @returns the object, if it is still there */
+export async function remove(
+  { base: { client, signal } }: ChildRun,
+  object: KubeObject,
+): Promise<readonly KubeObject[]> {
   const { uid, resourceVersion } = object.metadata
   try {
     const left = await client.delete(object, {
       preconditions: { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) },
+      // Without a policy, a server keeps the Pods of a Job.
+      propagationPolicy: 'Background',
       signal,
     })
     return left === undefined ? [] : [left as KubeObject]
@@ -104,18 +148,28 @@ async function pruneInventory(run: ChildRun, ids: ReadonlySet<string>): Promise<
 
 /** The cached children that this controller applied, in a stable order. A kind that is not synced yet gives none. */
 export function ownedChildren(run: ChildRun): readonly KubeObject[] {
+  return cachedChildren(run).map(({ object }) => object)
+}
+
+function cachedChildren(run: ChildRun): readonly OwnedChild[] {
   const { uid } = run.parent.metadata
-  const found = new Map<string, KubeObject>()
+  const found = new Map<string, OwnedChild>()
   for (const kind of [...declaredKinds(run), ...run.watches.kinds]) {
     const objects =
       ifCached(() => run.run.cache.list(kind, { index: { name: ownerIndex, value: uid } }) as readonly KubeObject[])
         ?.value ?? []
     for (const object of objects) {
       const text = idText(childIdOf(object))
-      if (!found.has(text) && isApplied(run, object)) found.set(text, object)
+      const known = found.get(text)
+      if (known?.isPartial !== false && isApplied(run, object))
+        found.set(text, { object, isPartial: isPartialKind(kind) })
     }
   }
-  return [...found].sort(([a], [b]) => compareText(a, b)).map(([, object]) => object)
+  return [...found].sort(([a], [b]) => compareText(a, b)).map(([, child]) => child)
+}
+
+function isPartialKind(kind: CacheKind): boolean {
+  return 'metadataOnly' in kind || 'paths' in kind
 }
 
 /** Whether this controller applied the object: by owner, label and annotation. Objects that an author creates himself do not match. */

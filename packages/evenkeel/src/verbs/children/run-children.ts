@@ -1,47 +1,37 @@
 /**
  * The children of one run: those declared so far, and their readiness.
  *
- * Invariants: a run that does not use `children` changes no child; a run that ends early prunes nothing; every row of
- * the status was observed, by this run or by the run that wrote it.
+ * Invariants: a run that does not use `children` prunes nothing, and reports the children that exist; a run that ends
+ * early prunes nothing. What is reported is in `run-report.ts`.
  */
-import { findCause, isApiError, isConflict, type ChildReport, type Kind, type KubeObject, type TypeMeta } from '#api'
+import { findCause, isApiError, isConflict, type Kind, type KubeObject, type TypeMeta } from '#api'
 import { isUnknownKind } from '#client'
 import { StopReconcile, type Reconciled } from '#controller'
 import { readinessCheckFor, readinessOf, type ReadinessCheck } from '../readiness.ts'
-import { applyChild, ChildProblem, ifCached, newestParent, type ChildRun } from './apply.ts'
-import type { ChildOptions, Children, DeclaredChild } from './children.ts'
+import { applyChild, ChildProblem, newestParent, type ChildRun } from './apply.ts'
+import type { ChildOptions, Children, DeclaredChild, OnceOptions } from './children.ts'
 import {
   checkSame,
   childIdOf,
   describeId,
   idText,
   prepareChild,
-  type ChildId,
   type DesiredChild,
   type PreparedChild,
 } from './desired-child.ts'
-import { addToInventory } from './inventory.ts'
-import { declaredKinds, isApplied, ownedChildren, pruneChildren, type PruneResult } from './prune.ts'
-import {
-  allRows,
-  childrenConditionType,
-  cutRows,
-  earlierRows,
-  hasRows,
-  reportsOn,
-  rowOf,
-  summarize,
-  type ObservedChild,
-} from './status.ts'
-
-/** With more children than this, only the end of a run writes the report. */
-const intermediateReportMax = 50
+import { observeChildren } from './child-readiness.ts'
+import { createOnce, historyOf, onceName, seriesKey, seriesOf, type History } from './once.ts'
+import { isApplied, ownedChildren, pruneChildren, remove, surveyChildren, type PruneResult } from './prune.ts'
+import { isOutdated, reportChildren } from './run-report.ts'
+import { RunWatches } from './run-watches.ts'
+import { onceLabel, type HistoryLimits, type OnceSeries } from './ownership-labels.ts'
+import { hasReport, reportsOn, type ObservedChild } from './status.ts'
 
 /** One call of `apply`, normalized. */
 interface ChildRequest {
   readonly kind: Kind | TypeMeta
   readonly desired: DesiredChild
-  readonly options: ChildOptions<never> & { readonly revisions?: string }
+  readonly options: ChildOptions<never> & { readonly revisions?: string; readonly once?: OnceSeries }
 }
 
 interface DeclaredChildState extends ObservedChild {
@@ -55,17 +45,25 @@ interface RunChildrenOptions {
 export class RunChildren implements Children {
   readonly #run: ChildRun
   readonly #options: RunChildrenOptions
+  readonly #watches: RunWatches
   readonly #declared = new Map<string, DeclaredChildState>()
   readonly #digests = new Map<string, string>()
   readonly #keys = new Map<string, string>()
   readonly #keep = new Map<string, number>()
-  readonly #elsewhere: ChildId[] = []
+  readonly #limits = new Map<string, HistoryLimits>()
   #pruned: PruneResult = { leaving: [], leavingElsewhere: [], staying: [] }
+  #staying: readonly ObservedChild[] = []
+  #superseded: ReadonlySet<string> = new Set()
+  #waitsFor: string | undefined
   #isUsed = false
+  #isFinished = false
+  /** A child was applied for a later generation than this run has. */
+  #isOutdated = false
 
   constructor(run: ChildRun, options: RunChildrenOptions) {
     this.#run = run
     this.#options = options
+    this.#watches = new RunWatches(run)
   }
 
   async apply(first: unknown, second: unknown = {}, third: unknown = {}): Promise<never> {
@@ -97,6 +95,22 @@ export class RunChildren implements Children {
     this.#keep.set(request.options.revisions, keep)
     const [stored] = await this.#applyAll([request])
     return stored as KubeObject
+  }
+
+  async once(kind: Kind, desired: object, options: OnceOptions<never>): Promise<never> {
+    const once = seriesOf(kind, options)
+    const { metadata = {} } = desired as DesiredChild
+    const name = onceName([metadata.name ?? this.#run.parent.metadata.name, options.name], options.key)
+    this.#limits.set(seriesKey(kind.kind, once.series), once.keep)
+    const { ready } = options
+    const [stored] = await this.#applyAll([
+      {
+        kind,
+        desired: { ...desired, metadata: { ...metadata, name } },
+        options: { prune: false, once, ...(ready !== undefined && { ready }) },
+      },
+    ])
+    return stored as never
   }
 
   none(): void {
@@ -131,6 +145,7 @@ export class RunChildren implements Children {
     this.#use()
     const objects = [...this.#declared.values()].flatMap(({ object }) => object ?? [])
     this.#pruned = await pruneChildren(this.#run, { ids: new Set(this.#declared.keys()), objects, keep: this.#keep })
+    this.#staying = await observeChildren(this.#run, this.#pruned.staying)
   }
 
   waitFor<T extends KubeObject>(child: T, predicate?: (child: T) => boolean): T {
@@ -139,26 +154,74 @@ export class RunChildren implements Children {
     const isMet = predicate ? predicate(child) : checkReadiness(child).state === 'Ready'
     if (isMet) return child
     const what = `${describeId(id, this.#run.parent)} ${predicate ? 'to meet the condition of its parent' : 'to be ready'}`
-    this.#report({ waitsFor: what })
+    this.#waitFor(what)
     throw new StopReconcile(`waiting for ${what}`, { result: { park: what } })
   }
 
   /** Ends a run that returned: prunes, reports, and updates the watches. */
   async finish(): Promise<Reconciled> {
-    if (!this.#isUsed) return undefined
-    this.#watchUndeclared()
-    await this.prune()
-    this.#report({ isComplete: true })
-    await this.#run.watches.setKinds(this.#run.base.key, this.#neededKinds())
+    if (!this.#isUsed && this.#declared.size === 0 && !reportsOn(this.#run.run.kind)) return undefined
+    this.#watches.resume({ isUsed: this.#isUsed })
+    if (this.#isUsed) await this.prune()
+    else await this.#survey()
+    await this.#limitHistory()
+    this.#isFinished = true
+    if (this.#isUsed || this.#hasSomethingToReport) this.#report({ at: 'end' })
+    await this.#watches.end(this.#observation)
     return undefined
+  }
+
+  /** Ends a run that ended early: reports the children that exist. Nothing is pruned, and every watch stays. */
+  async stopped(): Promise<Reconciled> {
+    if (this.#isFinished || this.#isOutdated || !reportsOn(this.#run.run.kind)) return undefined
+    this.#watches.resume({ isUsed: this.#isUsed })
+    await this.#survey()
+    this.#noteHistory()
+    if (!isOutdated(this.#run, this.#observation)) this.#report({ at: 'earlyEnd', waitsFor: this.#waitsFor })
+    return undefined
+  }
+
+  /** Looks at the children that this run has not applied. */
+  async #survey(): Promise<void> {
+    this.#pruned = surveyChildren(this.#run, new Set(this.#declared.keys()))
+    this.#staying = await observeChildren(this.#run, this.#pruned.staying)
+  }
+
+  /** Deletes the finished children beyond the limits of their series. */
+  async #limitHistory(): Promise<void> {
+    const { surplus } = this.#noteHistory()
+    const removed = new Set(surplus.map(({ id }) => idText(id)))
+    for (const { object } of surplus) await remove(this.#run, object)
+    this.#staying = this.#staying.filter(({ id }) => !removed.has(idText(id)))
+  }
+
+  #noteHistory(): History {
+    const { leaving } = this.#pruned
+    const children = [...this.#staying, ...this.#declared.values()]
+    const history = historyOf(this.#run, children, { named: new Set(this.#declared.keys()), limits: this.#limits })
+    // A child of a series that is being deleted is history as well.
+    const gone = leaving.filter(({ metadata: { labels } }) => labels?.[onceLabel] !== undefined)
+    this.#superseded = new Set([...history.superseded, ...gone.map((object) => idText(childIdOf(object)))])
+    return history
+  }
+
+  /** A parent that never had children has nothing to report, and a run with an outdated parent must not. */
+  get #hasSomethingToReport(): boolean {
+    const { declared, staying, leaving } = this.#observation
+    const hasChildren = declared.size + staying.length + leaving.length > 0
+    return (
+      (hasChildren || hasReport(newestParent(this.#run), this.#run.reporter)) &&
+      !isOutdated(this.#run, this.#observation)
+    )
   }
 
   /** Applies every child, even after a {@link ChildProblem} of another; then ends the run if one failed. */
   async #applyAll(requests: readonly ChildRequest[]): Promise<readonly KubeObject[]> {
-    this.#use()
+    // A child that is made once says nothing about which other children there should be.
+    this.#use({ isDeclaring: requests.every(({ options: { once } }) => once === undefined) })
     const prepared = await Promise.all(requests.map((one) => this.#prepare(one)))
     for (const [index, one] of prepared.entries()) this.#declare(one, requests[index]?.options.key)
-    await this.#watch(prepared)
+    await this.#watches.begin(prepared)
     const [stored, failures]: [KubeObject[], unknown[]] = [[], []]
     for (const [index, one] of prepared.entries()) {
       try {
@@ -176,32 +239,40 @@ export class RunChildren implements Children {
 
   async #applyOne(
     prepared: PreparedChild,
-    { adopt = 'never', recreate = 'never', ready }: ChildRequest['options'],
+    { adopt = 'never', recreate = 'never', ready, once }: ChildRequest['options'],
   ): Promise<KubeObject> {
     const checkReadiness = await readinessCheckFor(ready)
     const text = idText(prepared.id)
     try {
-      const object = await applyChild(this.#run, prepared, { adopt, recreate })
+      const object = await (once
+        ? createOnce(this.#run, prepared)
+        : applyChild(this.#run, prepared, { adopt, recreate }))
       this.#declared.set(text, {
         id: prepared.id,
         checkReadiness,
         object,
         readiness: checkReadiness(object),
-        appliedFor: this.#run.parent.metadata.generation,
+        appliedFor: once ? 'never' : this.#run.parent.metadata.generation,
       })
-      this.#report({})
+      this.#run.known.noteRule(object, checkReadiness)
+      this.#report({ at: 'progress' })
       return object
     } catch (error) {
+      this.#isOutdated ||= error instanceof StopReconcile
       const readiness = problemOf(error)
       if (readiness) {
         this.#declared.set(text, { id: prepared.id, checkReadiness, readiness })
-        this.#report({ waitsFor: describeId(prepared.id, this.#run.parent) })
+        this.#waitFor(describeId(prepared.id, this.#run.parent))
       }
       throw error
     }
   }
 
-  async #prepare({ kind, desired, options: { prune = true, revisions } }: ChildRequest): Promise<PreparedChild> {
+  async #prepare({
+    kind,
+    desired,
+    options: { prune = true, revisions, once, ready },
+  }: ChildRequest): Promise<PreparedChild> {
     const {
       base: { client, signal },
       parent,
@@ -213,11 +284,23 @@ export class RunChildren implements Children {
       )
     const type = isKind(kind) ? kind : { apiVersion, kind: kindName }
     const { namespaced } = await client.resourceOf(type, { signal }).catch((error: unknown) => {
-      if (isUnknownKind(error))
-        this.#report({ waitsFor: `the CustomResourceDefinition of ${kindName} (${apiVersion})` })
+      if (isUnknownKind(error)) this.#waitFor(`the CustomResourceDefinition of ${kindName} (${apiVersion})`)
       throw error
     })
-    return prepareChild(parent, desired, { kind: type, isNamespaced: namespaced, prune, revisions })
+    const rule = typeof ready === 'string' ? ready : undefined
+    const prepared = prepareChild(parent, desired, {
+      kind: type,
+      isNamespaced: namespaced,
+      prune,
+      revisions,
+      once,
+      ready: rule,
+    })
+    if (once && prepared.isElsewhere)
+      throw new RangeError(
+        `${describeId(prepared.id, parent)} cannot be made once: it is outside of the namespace of its parent ${parent.kind} ${parent.metadata.name}; use apply`,
+      )
+    return prepared
   }
 
   /** @throws {RangeError} for two different children of the same name, and for a key that is used twice. */
@@ -236,65 +319,7 @@ export class RunChildren implements Children {
       this.#declared.set(text, { id, checkReadiness: readinessOf, readiness: { state: 'Pending' } })
   }
 
-  /** Starts the watches before the children are created, so that no event is missed, and lists children elsewhere in the inventory. */
-  async #watch(prepared: readonly PreparedChild[]): Promise<void> {
-    const {
-      run,
-      watches,
-      base: { key },
-    } = this.#run
-    for (const { id, isElsewhere } of prepared) {
-      if (isElsewhere && !this.#mayBeElsewhere(id))
-        throw new RangeError(
-          `${describeId(id, this.#run.parent)} is in a namespace that an owner reference to ${run.kind.kind} cannot cross into: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`,
-        )
-      if (isElsewhere) this.#elsewhere.push(id)
-      if (isElsewhere || !this.#isDeclared(id)) watches.need(run, id, key)
-    }
-    if (this.#elsewhere.length > 0) await addToInventory(this.#run, this.#elsewhere)
-  }
-
-  /** Kinds that need a watch although they are not declared in `owns`, because a child of them exists. */
-  #neededKinds(): readonly TypeMeta[] {
-    const { leaving, staying, leavingElsewhere } = this.#pruned
-    const unsynced = [...earlierRows(this.#run.parent, this.#run.reporter).values()]
-      .filter((row) => !this.#isKnown(row))
-      .map(({ apiVersion = '', kind }) => ({ apiVersion, kind }))
-    const undeclared = [...this.#declared.values()].map(({ id }) => id)
-    return [
-      ...this.#elsewhere,
-      ...leavingElsewhere,
-      ...[...undeclared, ...leaving, ...staying, ...unsynced].filter((kind) => !this.#isDeclared(kind)),
-    ]
-  }
-
-  #isDeclared({ apiVersion, kind }: TypeMeta): boolean {
-    return declaredKinds(this.#run).some((declared) => declared.apiVersion === apiVersion && declared.kind === kind)
-  }
-
-  #mayBeElsewhere({ apiVersion, kind }: ChildId): boolean {
-    return (this.#run.run.declaration.owns ?? []).some(
-      (owned) =>
-        !('group' in owned) &&
-        owned.elsewhere === true &&
-        owned.kind.apiVersion === apiVersion &&
-        owned.kind.kind === kind,
-    )
-  }
-
-  /** Watches the kinds of earlier children. Without a watch, children of a kind that is no longer applied would never be pruned. */
-  #watchUndeclared(): void {
-    const {
-      run,
-      watches,
-      parent,
-      base: { key },
-    } = this.#run
-    for (const { apiVersion = '', kind } of earlierRows(parent, this.#run.reporter).values())
-      if (apiVersion !== '' && !this.#isDeclared({ apiVersion, kind })) watches.need(run, { apiVersion, kind }, key)
-  }
-
-  #use(): void {
+  #use({ isDeclaring }: { isDeclaring: boolean } = { isDeclaring: true }): void {
     const {
       run: { isCleanup },
       parent,
@@ -303,68 +328,21 @@ export class RunChildren implements Children {
       throw new RangeError(
         `${parent.kind} ${parent.metadata.name} is being deleted, and its children with it: a cleanup cannot apply children`,
       )
-    this.#isUsed = true
+    this.#isUsed ||= isDeclaring
   }
 
-  /** Writes rows and condition. `isComplete`: the run has ended, so an object that it did not declare is no child. */
-  #report({ isComplete = false, waitsFor }: { isComplete?: boolean; waitsFor?: string }): void {
-    const {
-      run: { status, kind },
-      base: { clock },
-      reporter,
-    } = this.#run
-    // Intermediate reports show where a failed run stopped. With many children they cost too much.
-    if (
-      !status ||
-      !reportsOn(kind) ||
-      (!isComplete && waitsFor === undefined && this.#declared.size > intermediateReportMax)
-    )
-      return
-    const parent = newestParent(this.#run)
-    const earlier = earlierRows(parent, reporter)
-    const rows = new Map<string, ChildReport>(isComplete ? [] : earlier)
-    for (const child of this.#observed(earlier, { isComplete }))
-      rows.set(idText(child.id), rowOf(child, { earlier: earlier.get(idText(child.id)), nowMs: clock.now(), reporter }))
-    const all = [...rows.values()]
-    const others = allRows(parent).filter(({ controller }) => controller !== reporter)
-    const { status: isReady, reason, message } = summarize(all, { parent, waitsFor })
-    if (hasRows(kind)) status.set(cutRows([...all, ...others]) as never)
-    // Only a complete run knows that all children are ready.
-    if (isComplete || isReady === 'False')
-      status.condition(childrenConditionType(reporter), isReady, { reason, message })
+  /** Reports that the run cannot go on. */
+  #waitFor(what: string): void {
+    this.#waitsFor = what
+    this.#report({ at: 'progress', waitsFor: what })
   }
 
-  #observed(
-    earlier: ReadonlyMap<string, ChildReport>,
-    { isComplete }: { isComplete: boolean },
-  ): readonly ObservedChild[] {
-    const { leaving, leavingElsewhere, staying } = this.#pruned
-    const unsynced = isComplete ? [...earlier.values()].filter((row) => !this.#isKnown(row)) : []
-    return [
-      ...[...this.#declared.values()].filter(({ readiness }) => isComplete || readiness.state !== 'Pending'),
-      ...[...leaving, ...staying].map((object) => ({ id: childIdOf(object), object, readiness: readinessOf(object) })),
-      ...leavingElsewhere.map((id) => ({ id, readiness: { state: 'Terminating' as const, reason: 'Deleting' } })),
-      ...unsynced.map(({ apiVersion = '', ...row }) => ({ id: { ...row, apiVersion }, readiness: row })),
-    ]
+  #report(options: Parameters<typeof reportChildren>[2]): void {
+    reportChildren(this.#run, this.#observation, options)
   }
 
-  /** Whether the cache would show the child if it existed. */
-  #isKnown({ apiVersion = '', kind, group, namespace, name }: ChildReport): boolean {
-    if (this.#declared.has(idText({ group, kind, namespace, name }))) return true
-    const {
-      run: { cache },
-      watches,
-    } = this.#run
-    const cachedKinds = [...declaredKinds(this.#run), ...watches.kinds].filter(
-      (cachedKind) => cachedKind.apiVersion === apiVersion && cachedKind.kind === kind,
-    )
-    return (
-      cachedKinds.length === 0 ||
-      cachedKinds.some(
-        (cachedKind) =>
-          ifCached(() => cache.find(cachedKind, { name, ...(namespace !== '' && { namespace }) })) !== undefined,
-      )
-    )
+  get #observation(): Parameters<typeof reportChildren>[1] {
+    return { ...this.#pruned, declared: this.#declared, staying: this.#staying, superseded: this.#superseded }
   }
 }
 

@@ -6,11 +6,14 @@
  */
 import {
   compareText,
+  findCondition,
   formatTime,
   getOwn,
   isJsonObject,
+  readConditions,
   type ChildCount,
   type ChildReport,
+  type Condition,
   type JsonObject,
   type Kind,
   type KubeObject,
@@ -30,8 +33,11 @@ export interface ObservedChild {
   readonly id: ChildId
   readonly object?: KubeObject | undefined
   readonly readiness: Readiness
-  /** The generation of the parent for which this run applied it; undefined if it did not. */
-  readonly appliedFor?: number | undefined
+  /**
+   * The generation of the parent for which this run applied it; undefined if it could not, `never` if no run applies it
+   * for each generation.
+   */
+  readonly appliedFor?: number | 'never' | undefined
 }
 
 interface ChildrenSummary {
@@ -50,6 +56,25 @@ export function allRows(parent: KubeObject): readonly ChildReport[] {
   const { status } = parent as { readonly status?: unknown }
   const rows: unknown = isJsonObject(status) ? getOwn(status, 'children') : undefined
   return Array.isArray(rows) ? (rows.filter(isJsonObject) as readonly object[] as readonly ChildReport[]) : []
+}
+
+/** Whether a run of this reporting controller has reported before. */
+export function hasReport(parent: KubeObject, reporter: string | undefined): boolean {
+  return conditionOf(parent, reporter) !== undefined || earlierRows(parent, reporter).size > 0
+}
+
+/** Whether the condition says, for this generation of the parent, that all children are ready. */
+export function isReportedReady(parent: KubeObject, reporter: string | undefined): boolean {
+  const { status, observedGeneration } = conditionOf(parent, reporter) ?? {}
+  return status === 'True' && (observedGeneration ?? parent.metadata.generation) === parent.metadata.generation
+}
+
+function conditionOf(parent: KubeObject, reporter: string | undefined): Condition | undefined {
+  const { status } = parent as { readonly status?: unknown }
+  return findCondition(
+    readConditions(isJsonObject(status) ? getOwn(status, 'conditions') : undefined),
+    childrenConditionType(reporter),
+  )
 }
 
 /** The rows of an earlier run of this reporting controller, by key. */
@@ -73,7 +98,7 @@ export function rowOf(
   { earlier, nowMs, reporter }: RowContext,
 ): ChildReport {
   const { state, reason, message } = readiness
-  const appliedForGeneration = appliedFor ?? earlier?.appliedForGeneration
+  const appliedForGeneration = appliedFor === 'never' ? undefined : (appliedFor ?? earlier?.appliedForGeneration)
   const { generation, uid = earlier?.uid } = object?.metadata ?? {}
   const observedGeneration = object && observedGenerationOf(object)
   return {
@@ -121,11 +146,20 @@ function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
   return [...counts].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count)
 }
 
-/** The condition for all rows. `waitsFor`: the run ended before it had applied all children. */
+interface SummaryOptions {
+  readonly parent: KubeObject
+  /** The run ended before it had applied all children. */
+  readonly waitsFor?: string | undefined
+  /** Keys of rows that do not count. @default none */
+  readonly superseded?: ReadonlySet<string>
+}
+
+/** The condition for all rows. */
 export function summarize(
-  rows: readonly ChildReport[],
-  { parent, waitsFor }: { parent: KubeObject; waitsFor?: string | undefined },
+  all: readonly ChildReport[],
+  { parent, waitsFor, superseded = new Set() }: SummaryOptions,
 ): ChildrenSummary {
+  const rows = all.filter((row) => !superseded.has(idText(row)))
   const unready = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
   const worst = unready.toSorted((a, b) => rank(a) - rank(b))
   const [first] = worst
