@@ -178,6 +178,12 @@ export interface OperationObject extends KubeObject {
     readonly completionTime?: string
     readonly message?: string
     readonly result?: JsonValue
+    /** How many attempts have ended; only with a retry policy. */
+    readonly attempts?: number
+    /** Why the last failed attempt failed. */
+    readonly lastError?: string
+    /** When the next attempt begins. */
+    readonly nextAttemptTime?: string
     readonly conditions?: readonly Condition[]
     readonly observedGeneration?: number
   }
@@ -231,6 +237,9 @@ export const Operation = defineKind({
       completionTime: { ...text, format: 'date-time' },
       message: { ...text, maxLength: 4096 },
       result: anything,
+      attempts: { type: 'integer', minimum: 0 },
+      lastError: { ...text, maxLength: 4096 },
+      nextAttemptTime: { ...text, format: 'date-time' },
     },
   },
 } as const) as unknown as Kind<OperationObject>

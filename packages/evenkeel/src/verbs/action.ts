@@ -32,6 +32,7 @@ import {
 import { PerRun, type BaseContext, type PluginRun, type StatusWriter, type Verb } from '#controller'
 import { hasStatusField } from './depends-on/status.ts'
 import { operationVerb, type OperationAction, type OperationOptions } from './operation.ts'
+import { checkRetry } from './retry.ts'
 
 type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
 
@@ -67,15 +68,20 @@ export function action(name: string, options: ActionOptions & CallOptions & { re
 /** @throws {RangeError} for an action definition that is not valid. */
 export function action(
   name: string,
-  options: ActionOptions & Partial<CallOptions> & { readonly form: ActionDefinition['form'] },
+  options: ActionOptions &
+    Partial<CallOptions> &
+    Pick<OperationOptions, 'retry'> & { readonly form: ActionDefinition['form'] },
 ): Verb {
-  const { answer, ...rest } = options
+  const { answer, retry, ...rest } = options
   const definition = checkActionDefinition({ name, ...rest })
+  if (retry && definition.form !== 'operation')
+    throw new RangeError(`action ${name}: retry needs the form 'operation', got ${JSON.stringify(definition.form)}`)
+  if (retry) checkRetry(`action ${name}`, retry)
   switch (definition.form) {
     case 'token':
       return tokenVerb(definition)
     case 'operation':
-      return operationVerb(definition)
+      return operationVerb(definition, { ...(retry && { retry }) })
     case 'call': {
       if (answer === undefined) throw new RangeError(`action ${name}: the form 'call' needs the option answer`)
       return callVerb(definition, { answer })

@@ -30,17 +30,34 @@ async function handled(
     run = {},
     perform = () => undefined,
     laterMs = 0,
-  }: { options?: object; run?: object; perform?: () => unknown; laterMs?: number } = {},
-): Promise<{ ended: number; performed: string[]; written: unknown[]; deleted: string[]; result: unknown }> {
+    stored = (status) => status,
+  }: {
+    options?: object
+    run?: object
+    perform?: () => unknown
+    laterMs?: number
+    /** What the server keeps of a status. */
+    stored?: (status: object) => object
+  } = {},
+): Promise<{
+  ended: number
+  performed: string[]
+  written: unknown[]
+  statuses: object[]
+  deleted: string[]
+  result: unknown
+}> {
   const verb = action('backup', { form: 'operation', ...options }) as OperationAction<unknown, unknown>
   const [performed, written, deleted] = [[] as string[], [] as unknown[], [] as string[]]
+  const statuses: object[] = []
   const base = {
     clock: new SimulatedClock({ startMs: startMs + laterMs }),
     signal: new AbortController().signal,
     client: {
       patchStatus: (one: OperationObject, status: { phase: string; message?: string }) => {
         written.push([one.metadata.name, status.phase, status.message])
-        return Promise.resolve({ ...one, status })
+        statuses.push(status)
+        return Promise.resolve({ ...one, status: stored({ ...one.status, ...status }) })
       },
       delete: (one: OperationObject) => {
         deleted.push(one.metadata.name ?? '')
@@ -57,7 +74,7 @@ async function handled(
     performed.push(metadata.name ?? '')
     return perform()
   })
-  return { ended, performed, written, deleted, result: await extension.finish?.() }
+  return { ended, performed, written, statuses, deleted, result: await extension.finish?.() }
 }
 
 /** An operation that ended so many milliseconds before the clock of the test. */
@@ -135,5 +152,104 @@ describe('an action of the form operation', () => {
     expect(keys(operation('a', { spec: { action: 'restart' } }))).toEqual([])
     expect(keys(operation('a', { spec: { target: { ...target, kind: 'Other' } } }))).toEqual([])
     expect(keys(operation('a', { spec: { target: { ...target, apiVersion: 'other.dev/v1' } } }))).toEqual([])
+  })
+})
+
+describe('an action of the form operation with a retry policy', () => {
+  const options = { retry: { attempts: 3, backoffMs: 1500, maxBackoffMs: 60_000 } }
+  const unavailable = (): never => {
+    throw Object.assign(new Error('try later'), { status: 503 })
+  }
+  const waiting = operation('a', {
+    status: { phase: 'Running', attempts: 1, lastError: 'try later', nextAttemptTime: '2026-01-01T00:00:02Z' },
+  })
+
+  test('F16: records attempt, error and time of the next one, and runs again then', async () => {
+    const { ended, statuses, result } = await handled([operation('a')], { options, perform: unavailable })
+    expect([ended, statuses.at(-1), result]).toEqual([
+      0,
+      { attempts: 1, lastError: 'try later', nextAttemptTime: '2026-01-01T00:00:02Z' },
+      { afterMs: 2000 },
+    ])
+  })
+
+  test('F16: a restarted controller waits for the rest of the time, then makes the next attempt', async () => {
+    expect(await handled([waiting], { options, perform: unavailable, laterMs: 1500 })).toMatchObject({
+      performed: [],
+      written: [],
+      result: { afterMs: 500 },
+    })
+    const { performed, statuses } = await handled([waiting], { options, perform: unavailable, laterMs: 2000 })
+    expect([performed, statuses]).toEqual([
+      ['a'],
+      [{ attempts: 2, lastError: 'try later', nextAttemptTime: '2026-01-01T00:00:05Z' }],
+    ])
+  })
+
+  test('F16: ends as Failed after the last attempt, and as Succeeded after one that succeeds', async () => {
+    const last = operation('a', { status: { ...waiting.status, attempts: 2 } })
+    const { ended, statuses } = await handled([last], { options, perform: unavailable, laterMs: 2000 })
+    expect([ended, statuses]).toEqual([
+      1,
+      [
+        {
+          phase: 'Failed',
+          message: 'try later (attempt 3 of 3)',
+          attempts: 3,
+          completionTime: '2026-01-01T00:00:02Z',
+          nextAttemptTime: null,
+        },
+      ],
+    ])
+    const good = await handled([last], { options, perform: () => 7, laterMs: 2000 })
+    expect(good.statuses).toMatchObject([{ phase: 'Succeeded', result: 7, attempts: 3, nextAttemptTime: null }])
+  })
+
+  test('F16: an error that is not transient ends it at once, unless retryOn says otherwise', async () => {
+    const broken = (): never => {
+      throw new Error('no disk')
+    }
+    expect((await handled([operation('a')], { options, perform: broken })).written.at(-1)).toEqual([
+      'a',
+      'Failed',
+      'no disk',
+    ])
+    const retry = { attempts: 2, retryOn: (error: unknown) => String(error).includes('disk') }
+    expect((await handled([operation('a')], { options: { retry }, perform: broken })).statuses.at(-1)).toMatchObject({
+      attempts: 1,
+      lastError: 'no disk',
+    })
+  })
+
+  test('F16: holds back its queue while it waits, and can be cancelled then', async () => {
+    const queue = { ...options, policy: 'Queue' }
+    expect((await handled([waiting, operation('b')], { options: queue })).performed).toEqual([])
+    const cancelled = operation('a', { spec: { cancel: true }, status: { ...waiting.status } })
+    expect((await handled([cancelled], { options })).written).toEqual([
+      ['a', 'Cancelled', 'cancelled, or replaced by a later operation'],
+    ])
+  })
+
+  test('F16: is not repeated for ever by a server that keeps no attempts', async () => {
+    const stored = (): object => ({ phase: 'Running' })
+    const { ended, written } = await handled([operation('a')], { options, perform: unavailable, stored })
+    expect([ended, written.at(-1)]).toEqual([
+      1,
+      ['a', 'Failed', expect.stringContaining('the CustomResourceDefinition of Operation is outdated') as string],
+    ])
+  })
+
+  test('F16: without a policy the first error ends it, as before', async () => {
+    const { statuses } = await handled([operation('a')], { perform: unavailable })
+    expect(statuses.at(-1)).toEqual({ phase: 'Failed', message: 'try later', completionTime: '2026-01-01T00:00:00Z' })
+  })
+
+  test.each([
+    [{ attempts: 0 }, 'retry.attempts must be a whole number from 1 to 1000, got 0'],
+    [{ attempts: 2, backoffMs: 0 }, 'retry.backoffMs must be above 0'],
+    [{ attempts: 2, backoffMs: 10, maxBackoffMs: 5 }, 'at most maxBackoffMs, got 10 and 5'],
+  ])('F16: refuses %j', (retry, message) => {
+    expect(() => action('backup', { form: 'operation', retry })).toThrow(message)
+    expect(() => action('backup', { form: 'token', retry } as never)).toThrow("retry needs the form 'operation'")
   })
 })

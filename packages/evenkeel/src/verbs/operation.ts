@@ -5,6 +5,10 @@
  * must be idempotent. An error ends the Operation as Failed, with its message in the status. `StopReconcile` does not end
  * it: the next reconcile resumes it.
  *
+ * With a retry policy a transient error does not end it either: it stays Running, and its status has the number of
+ * attempts, the last error and the time of the next attempt. All that is durable, so a restart changes nothing. An
+ * Operation that waits holds back the others of its queue.
+ *
  * Which Operations run is a pure function of those that exist (`planOperations`):
  *
  *   Queue    one after the other, oldest first
@@ -27,10 +31,22 @@ import {
   type OperationPhase,
   type OperationPolicy,
 } from '#api'
-import { isStopReconcile, PerRun, watching, type BaseContext, type PluginRun, type Verb } from '#controller'
+import {
+  isStopReconcile,
+  PerRun,
+  watching,
+  type BaseContext,
+  type PluginRun,
+  type Reconciled,
+  type Verb,
+} from '#controller'
+import { retryDelayMs, type RetryOptions } from './retry.ts'
 
-/** Options of the action definition that only this form has. */
-export type OperationOptions = Pick<ActionDefinition, 'policy' | 'ttlSeconds' | 'historyMax'>
+/** Options that only this form has. */
+export interface OperationOptions extends Pick<ActionDefinition, 'policy' | 'ttlSeconds' | 'historyMax'> {
+  /** Repeat an operation that failed for a transient reason. @default no: the first error ends it */
+  readonly retry?: RetryOptions
+}
 
 interface OperationRun<Input> {
   readonly operation: OperationObject
@@ -51,11 +67,14 @@ export interface OperationAction<Input, Output> extends Verb {
 interface OperationHandling {
   readonly base: BaseContext
   readonly run: PluginRun
-  /** When the next finished Operation expires. */
-  expiresInMs: number
+  /** When a finished Operation expires, or the next attempt begins. */
+  againInMs: number
 }
 
-export function operationVerb<Input, Output>(definition: ActionDefinition): OperationAction<Input, Output> {
+export function operationVerb<Input, Output>(
+  definition: ActionDefinition,
+  { retry }: Pick<OperationOptions, 'retry'> = {},
+): OperationAction<Input, Output> {
   const runs = new PerRun<OperationHandling>(`action ${definition.name}`)
   return {
     name: `action ${definition.name}`,
@@ -76,14 +95,10 @@ export function operationVerb<Input, Output>(definition: ActionDefinition): Oper
       ],
     }),
     extend(base, run) {
-      const handling = runs.set(base, { base, run, expiresInMs: Infinity })
-      return {
-        context: {},
-        finish: () =>
-          Promise.resolve(
-            handling.expiresInMs === Infinity ? undefined : { afterMs: Math.max(1, handling.expiresInMs) },
-          ),
-      }
+      const handling = runs.set(base, { base, run, againInMs: Infinity })
+      const again = (): Promise<Reconciled> =>
+        Promise.resolve(handling.againInMs === Infinity ? undefined : { afterMs: Math.max(1, handling.againInMs) })
+      return { context: {}, finish: again, stopped: again }
     },
     async handle(context, perform) {
       const handling = runs.get(context)
@@ -94,8 +109,9 @@ export function operationVerb<Input, Output>(definition: ActionDefinition): Oper
         ? handleAll(definition, {
             ...handling,
             object,
-            keep: (ms) => {
-              handling.expiresInMs = Math.min(handling.expiresInMs, ms)
+            retry,
+            runAgain: (ms) => {
+              handling.againInMs = Math.min(handling.againInMs, ms)
             },
             perform: perform as Perform,
           })
@@ -108,7 +124,8 @@ type Perform = (run: OperationRun<unknown>) => Promise<unknown>
 
 interface HandlingContext extends OperationHandling {
   readonly object: KubeObject
-  readonly keep: (ms: number) => void
+  readonly retry: RetryOptions | undefined
+  readonly runAgain: (afterMs: number) => void
   readonly perform: Perform
 }
 
@@ -137,9 +154,12 @@ async function handleAll(definition: ActionDefinition, context: HandlingContext)
       phase: 'Failed',
       message: `another ${definition.name} of ${object.metadata.name ?? ''} is running; try again when it has ended`,
     })
-  context.keep(expiresInMs)
+  context.runAgain(expiresInMs)
   let ended = cancelled.length + refused.length
-  for (const operation of next) if (await performOne(operation, context)) ended++
+  for (const operation of next) {
+    if (!(await performOne(operation, context))) break
+    ended++
+  }
   return ended
 }
 
@@ -155,6 +175,7 @@ function creationOrder({ metadata: { creationTimestamp = '', name = '' } }: Oper
   return `${String(creationTimestamp)} ${name}`
 }
 
+/** @returns whether it has ended; otherwise it waits for its next attempt */
 async function performOne(operation: OperationObject, context: HandlingContext): Promise<boolean> {
   const {
     base: { clock, client, signal },
@@ -162,6 +183,11 @@ async function performOne(operation: OperationObject, context: HandlingContext):
     perform,
   } = context
   const { name = '', namespace = '' } = operation.metadata
+  const waitMs = waitMsOf(operation, clock.now())
+  if (waitMs > 0) {
+    context.runAgain(waitMs)
+    return false
+  }
   const running =
     operation.status?.phase === 'Running'
       ? operation
@@ -181,14 +207,60 @@ async function performOne(operation: OperationObject, context: HandlingContext):
     )
   } catch (error) {
     if (isStopReconcile(error) || signal.aborted) throw error
-    await end(running, context, { phase: 'Failed', message: error instanceof Error ? error.message : String(error) })
+    if (isCancelled() && context.retry) {
+      await end(running, context, { phase: 'Cancelled', message: `cancelled after it failed: ${messageOf(error)}` })
+      return true
+    }
+    return fail(running, context, error)
   }
   return true
 }
 
+/** Ends a failed Operation, or schedules its next attempt. @returns whether it has ended */
+async function fail(operation: OperationObject, context: HandlingContext, error: unknown): Promise<boolean> {
+  const {
+    base: { clock, client, signal },
+    retry,
+  } = context
+  const attempts = (operation.status?.attempts ?? 0) + 1
+  const message = messageOf(error)
+  const delayMs = retry && retryDelayMs(retry, attempts, error)
+  if (delayMs === undefined) {
+    const count = attempts > 1 ? ` (attempt ${attempts} of ${retry?.attempts ?? attempts})` : ''
+    await end(operation, context, { phase: 'Failed', message: `${message}${count}` })
+    return true
+  }
+  // Times in a status have seconds: rounded up, so that no attempt begins too early.
+  const nextMs = Math.ceil((clock.now() + delayMs) / 1000) * 1000
+  const status = { attempts, lastError: message.slice(0, 4096), nextAttemptTime: formatTime(nextMs) }
+  try {
+    const stored = (await client.patchStatus(operation, status as never, { signal })) as OperationObject
+    if (stored.status?.attempts !== attempts) {
+      const hint =
+        'it cannot be retried: the CustomResourceDefinition of Operation is outdated, install the current one'
+      await end(operation, context, { phase: 'Failed', message: `${message}; ${hint}` })
+      return true
+    }
+  } catch (failure) {
+    if (isNotFound(failure)) return true
+    throw failure
+  }
+  context.runAgain(nextMs - clock.now())
+  return false
+}
+
+/** How long an Operation waits for its next attempt; 0 or less: not at all. */
+function waitMsOf({ status }: OperationObject, nowMs: number): number {
+  return (parseTime(status?.nextAttemptTime ?? '') ?? -Infinity) - nowMs
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 async function end(
   operation: OperationObject,
-  { base: { clock, client, signal } }: HandlingContext,
+  { base: { clock, client, signal }, retry }: HandlingContext,
   { phase, message = '', result }: { phase: OperationPhase; message?: string; result?: JsonValue },
 ): Promise<void> {
   try {
@@ -199,6 +271,8 @@ async function end(
         completionTime: formatTime(clock.now()),
         message: message.slice(0, 4096),
         ...(result !== undefined && { result }),
+        ...(retry && phase !== 'Cancelled' && { attempts: (operation.status?.attempts ?? 0) + 1 }),
+        ...(operation.status?.nextAttemptTime !== undefined && { nextAttemptTime: null }),
       } as never,
       { signal },
     )
@@ -232,8 +306,11 @@ function planOperations(
 ): OperationPlan {
   const over = operations.filter(isOperationOver)
   const open = operations.filter((operation) => !isOperationOver(operation))
-  // A running Operation learns of its cancellation by `isCancelled`.
-  const cancelled = open.filter(({ spec, status }) => spec.cancel === true && status?.phase !== 'Running')
+  // A running Operation learns of its cancellation by `isCancelled`; one that waits for its next attempt does not run.
+  const cancelled = open.filter(
+    (operation) =>
+      operation.spec.cancel === true && (operation.status?.phase !== 'Running' || waitMsOf(operation, nowMs) > 0),
+  )
   const alive = open.filter((operation) => !cancelled.includes(operation))
   const leftMs = (operation: OperationObject): number =>
     (parseTime(operation.status?.completionTime ?? '') ?? Infinity) +
