@@ -290,10 +290,12 @@ function addNodeTypes(): void {
 }
 
 function specifiers(): string[] {
-  return Object.keys(manifest.exports)
-    // The entry for vitest needs vitest, which this user has not installed.
-    .filter((subpath) => !subpath.endsWith('.json') && subpath !== './testing/vitest')
-    .map((subpath) => subpath.replace('.', 'evenkeel'))
+  return (
+    Object.keys(manifest.exports)
+      // The entry for vitest needs vitest, which this user has not installed.
+      .filter((subpath) => !subpath.endsWith('.json') && subpath !== './testing/vitest')
+      .map((subpath) => subpath.replace('.', 'evenkeel'))
+  )
 }
 
 function importLines(): string {

@@ -159,6 +159,12 @@ export class ObjectCache {
     return undefined
   }
 
+  /** Whether the informers of a kind would have the object if it existed: false if all of them select other names. */
+  selects(kind: CacheKind, { name, namespace }: CacheKey): boolean {
+    const able = this.#informers.ofKind(kind).filter((projection) => coversNamespace(projection, namespace))
+    return able.length === 0 || able.some((projection) => (selectedName(projection) ?? name) === name)
+  }
+
   /** Objects of a kind, in no particular order. */
   list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
     const projections = this.#readable(kind, query.namespace)
@@ -319,6 +325,14 @@ function lazy<R extends object>(make: () => R): () => R {
 
 function coversNamespace({ scope }: Pick<SharedProjection, 'scope'>, namespace: string | undefined): boolean {
   return namespace === undefined || scope.namespace === undefined || scope.namespace === namespace
+}
+
+/** The only name that an informer selects. */
+function selectedName({ scope: { fieldSelector } }: SharedProjection): string | undefined {
+  if (fieldSelector === undefined) return undefined
+  return typeof fieldSelector === 'string'
+    ? /^metadata\.name==?([^=,!]+)$/.exec(fieldSelector)?.[1]
+    : fieldSelector['metadata.name']
 }
 
 function isUnselected({ scope }: SharedProjection): boolean {

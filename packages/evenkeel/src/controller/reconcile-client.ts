@@ -55,8 +55,7 @@ export class ReconcileClient extends Client {
     key: ObjectName,
     { live = false, ...options }: GetOptions & LiveOption = {},
   ): Promise<ReadOf<K>> {
-    const cached =
-      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    const cached = live || options.resourceVersion !== undefined ? undefined : this.#fromCache(kind, key)
     return cached?.value === undefined
       ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined })
       : (cached.value as ReadOf<K>)
@@ -67,9 +66,13 @@ export class ReconcileClient extends Client {
     key: ObjectName,
     { live = false, ...options }: GetOptions & LiveOption = {},
   ): Promise<ReadOf<K> | undefined> {
-    const cached =
-      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    const cached = live || options.resourceVersion !== undefined ? undefined : this.#fromCache(kind, key)
     return cached ? (cached.value as ReadOf<K> | undefined) : super.find(kind, key, options)
+  }
+
+  /** Undefined if the cache cannot have the object: the kind is not cached, or only under other names. */
+  #fromCache<K extends KindLike>(kind: K, key: ObjectName): { readonly value: unknown } | undefined {
+    return this.#cache.selects(kind, key) ? fromCache(() => this.#cache.find(kind, key)) : undefined
   }
 
   override async list<K extends KindLike>(

@@ -55,3 +55,26 @@ test('rbacOf keeps what a controller asks for itself, leases too', () => {
   const own = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] }
   expect(rbacOf({ name: 'sites', declarations: [{ ...site, rbac: [own] }] }).scopes[0]?.rules).toContain(own)
 })
+
+test('F7: a rule with namespaces of its own is in Roles there, whatever the namespaces of its controller', () => {
+  const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'], resourceNames: ['ca'] }
+  const zones = { apiGroups: ['dns.dev'], resources: ['zones'], verbs: ['get'] }
+  const declaration: ControllerDeclaration = {
+    ...site,
+    namespaces: ['a'],
+    rbac: [
+      { ...secrets, namespaces: ['vault'] },
+      { ...zones, namespaces: 'all' },
+    ],
+  }
+  const { scopes, objects } = rbacOf({ name: 'sites', declarations: [declaration] })
+  const rulesIn = (namespace: string | undefined): unknown =>
+    scopes.find((scope) => scope.namespace === namespace)?.rules
+  expect(scopes.map(({ namespace }) => namespace)).toEqual(['a', 'vault', undefined])
+  expect([rulesIn('vault'), rulesIn(undefined)]).toEqual([[secrets], [zones]])
+  expect(JSON.stringify(rulesIn('a'))).not.toContain('secrets')
+  expect(objects({ namespace: 'ops' }).find(({ metadata }) => metadata.namespace === 'vault')).toMatchObject({
+    kind: 'Role',
+    rules: [secrets],
+  })
+})

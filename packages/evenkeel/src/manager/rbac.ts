@@ -1,7 +1,8 @@
 /**
  * The RBAC rules and roles of a manager, derived from its controllers.
  *
- * A controller with `namespaces` gets Roles in these namespaces only. The rules for the lease are added by the manager.
+ * A controller with `namespaces` gets Roles in these namespaces only, and a rule with namespaces of its own (a dependency in
+ * a fixed namespace) Roles in those. The rules for the lease are added by the manager.
  */
 import type { UnstructuredObject } from '#api'
 import { rulesFor } from '#controller'
@@ -49,7 +50,11 @@ export function rbacOf({ name, declarations, lease }: RbacOptions): Rbac {
     const rules = rulesFor(declaration).filter(
       (rule) => !rule.resources.includes('leases') || declaration.rbac?.includes(rule),
     )
-    for (const namespace of namespacesOf(declaration)) add(namespace, rules)
+    for (const scoped of rules) {
+      const { namespaces, ...rule } = scoped
+      const scope = namespaces === 'all' ? [undefined] : (namespaces ?? namespacesOf(declaration))
+      for (const namespace of scope) add(namespace, [namespaces === undefined ? scoped : rule])
+    }
   }
   if (lease) add(lease.namespace, leaseRules(lease.name))
   const scopes = [...byScope].map(([namespace, rules]) => ({ namespace, rules }))

@@ -11,7 +11,7 @@
 import { isApiError, type Kind, type UnstructuredObject } from '#api'
 import { anySignal, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import { Client, ConfigError, findConfig, loadConfig, openConnection, type ConnectionConfig } from '#client'
-import type { ControllerDeclaration } from '#controller'
+import { verbsOf, type ControllerDeclaration } from '#controller'
 import { Manager, rbacOf, type ManagerOptions } from '#manager'
 import { crdsOf, installKinds, type Server } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
@@ -230,7 +230,7 @@ export function manifestsOf(
 
 /** Each kind once, with the actions of its controllers. Kinds without a schema are installed by other programs. */
 function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
-  const ofVerbs = controllers.flatMap(({ verbs = [] }) => verbs.flatMap((verb) => verb.kinds ?? []))
+  const ofVerbs = controllers.flatMap((declaration) => verbsOf(declaration).flatMap((verb) => verb.kinds ?? []))
   const own = controllers.map(({ for: kind, verbs = [] }) =>
     withActions(
       kind,

@@ -21,6 +21,7 @@ import {
   type Checkpoint,
   type ChildOptions,
   type Children,
+  type ConnectCall,
   type CreateCall,
   type DependsOnOptions,
   type Driver,
@@ -29,9 +30,11 @@ import {
   type ExternalPolicy,
   type ListQuery,
   type Observation,
+  type OnceOptions,
   type OwnershipLabels,
   type Readiness,
   type Reference,
+  type RetryOptions,
   type UpdateCall,
 } from './verbs.ts'
 
@@ -288,4 +291,70 @@ test('readinessOf reads what objects of any kind say about themselves', () => {
     state: 'Progressing',
     reason: 'NotObserved',
   })
+})
+
+test('F6: the needs of a driver are typed by the kinds of their dependencies', async () => {
+  const app = dependsOn(App, ({ metadata }: BucketObject) => metadata.name)
+  const route = dependsOn(Route, ({ metadata }: BucketObject) => metadata.name, { optional: true })
+  const seen: string[] = []
+  const bucket = external(
+    {
+      name: 'typed',
+      capabilities: { ids: 'deterministic' },
+      desired: ({ spec }: BucketObject, needs) => {
+        const port: number = needs.app.spec.port
+        // @ts-expect-error an optional need may be undefined
+        const target: string = needs.route.spec.target
+        return { region: `${spec.region} ${port} ${target}` }
+      },
+      connect(_, call: ConnectCall<{ app: ObjectOf<typeof App> }>) {
+        // @ts-expect-error it may be gone when the object is deleted
+        seen.push(String(call.needs.app.spec.port))
+        return Promise.resolve(undefined)
+      },
+      observe: (): Promise<Observation<Look> | undefined> => Promise.resolve(undefined),
+      create: ({ region }: Look) => Promise.resolve({ id: region }),
+      update: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
+    },
+    { instance: 'test', needs: { app, route } },
+  )
+  // @ts-expect-error a need is a dependency
+  expect(() => external(new Cloud({}), { instance: 'test', needs: { app: 1 } })).toThrow('needs.app')
+  const buckets = defineController({ for: Bucket, verbs: [bucket] })
+  await using plane = await startTestPlane({ kinds: [App, Route], controllers: [buckets], simulated: true })
+  await plane.client.create(Bucket, { metadata: key, spec: { region: 'north' } })
+  const reason = async (): Promise<string | undefined> =>
+    (await plane.client.get(Bucket, key)).status?.conditions?.find(({ type }) => type === 'Synced')?.reason
+  await plane.until(async () => (await reason()) === 'DependencyMissing')
+  expect(seen).toEqual([])
+})
+
+test('children.once and a retried operation: their options have names', async () => {
+  const once: OnceOptions<ObjectOf<typeof App>> = { key: 'first', keep: { Complete: 1 }, ready: () => true }
+  const retry: RetryOptions = { attempts: 2, backoffMs: 1000, retryOn: () => true }
+  const backup = action('backup', { form: 'operation', retry })
+  let attempts = 0
+  const buckets = defineController({
+    for: Bucket,
+    owns: [App],
+    verbs: [backup],
+    async reconcile(_, context) {
+      await backup.handle(context, () => {
+        if (++attempts === 1) throw new Error('not yet')
+      })
+      await context.children.once(App, { spec: { port: 80 } }, once)
+    },
+  })
+  await using plane = await startTestPlane({ controllers: [buckets], simulated: true })
+  const { client } = plane
+  await client.create(Bucket, { metadata: key, spec: { region: 'north' } })
+  await plane.until(async () => (await client.find(App, { ...key, name: 'a-first' })) !== undefined)
+  await client.raw({ method: 'POST', path: `/apis/${group}/v1/namespaces/default/buckets/a/backup`, body: {} })
+  const operations = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'Operation' }
+  const phases = async (): Promise<string> => JSON.stringify((await client.list(operations)).items)
+  await plane.until(async () => (await phases()).includes('"lastError":"not yet"'))
+  expect(attempts).toBe(1)
+  await plane.until(async () => (await phases()).includes('"phase":"Succeeded"'))
+  expect([attempts, await phases()]).toEqual([2, expect.stringContaining('"attempts":2') as string])
 })

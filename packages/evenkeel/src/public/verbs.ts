@@ -20,6 +20,7 @@ export {
   type Checkpoint,
   type ChildOptions,
   type Children,
+  type ConnectCall,
   type CreateCall,
   type DependsOnOptions,
   type Driver,
@@ -28,8 +29,10 @@ export {
   type ExternalPolicy,
   type ListQuery,
   type Observation,
+  type OnceOptions,
   type OwnershipLabels,
   type Readiness,
   type Reference,
+  type RetryOptions,
   type UpdateCall,
 } from '#verbs'

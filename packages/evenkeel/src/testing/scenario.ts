@@ -7,7 +7,7 @@
 import type { Kind, KubeObject, UnstructuredObject } from '#api'
 import { SeededRandom, silentLogger, SimulatedClock, type Clock, type Logger, type Random } from '#base'
 import { Client } from '#client'
-import type { ControllerDeclaration } from '#controller'
+import { verbsOf, type ControllerDeclaration } from '#controller'
 import type { ElectionSettings, ManagedContext, Runnable } from '#manager'
 
 /** What the program receives when a process starts. */
@@ -106,11 +106,11 @@ export function kindsOf(scenario: Scenario): Kind[] {
   )
   const kinds = [
     ...(scenario.kinds ?? []),
-    ...declarations.flatMap(({ for: kind, owns = [], watches = [], verbs = [] }) => [
+    ...declarations.flatMap(({ for: kind, owns = [], watches = [], ...declaration }) => [
       kind,
       ...owns.map(asKind),
       ...watches.map((watch) => watch.kind as Kind),
-      ...verbs.flatMap((verb) => verb.kinds ?? []),
+      ...verbsOf(declaration).flatMap((verb) => verb.kinds ?? []),
     ]),
   ]
   const byName = new Map(kinds.filter((kind) => isDefined(kind)).map((kind) => [`${kind.group}/${kind.kind}`, kind]))

@@ -10,6 +10,7 @@ export {
   type AdoptPolicy,
   type ChildOptions,
   type ChildrenOptions,
+  type OnceOptions,
 } from './children/children.ts'
 export { dependsOn, type DependsOnOptions } from './depends-on/depends-on.ts'
 export type { Reference } from './depends-on/reference.ts'
@@ -20,6 +21,7 @@ export { external } from './external/external.ts'
 export {
   ExternalError,
   type Capabilities,
+  type ConnectCall,
   type CreateCall,
   type Driver,
   type DriverCall,
@@ -34,3 +36,4 @@ export { ExternalRef } from './external/external-ref.ts'
 export type { ExternalOptions, ExternalPolicy } from './external/policy.ts'
 export { ExternalSweep, type ExternalSweepObject } from './external/external-sweep.ts'
 export { action, isCallAction, type CallRequest } from './action.ts'
+export type { RetryOptions } from './retry.ts'

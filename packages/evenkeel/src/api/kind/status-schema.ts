@@ -173,6 +173,8 @@ export interface ExternalReport {
   }
   /** The generation of the object last applied to the external resource. */
   readonly observedGeneration?: number
+  /** The needed objects, and their versions last applied to the external resource. */
+  readonly needs?: readonly { readonly name: string; readonly uid: string; readonly resourceVersion: string }[]
   readonly drift?: { readonly paths?: readonly string[]; readonly count?: number; readonly lastRevertedTime?: string }
 }
 
@@ -258,6 +260,10 @@ const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
       lastObservedTime: time,
       observedGeneration: count,
       lastCreateAttempt: { type: 'object', properties: { number: count, time, key: text, outcome: text } },
+      needs: {
+        type: 'array',
+        items: { type: 'object', properties: { name: text, uid: text, resourceVersion: text } },
+      },
       drift: { type: 'object', properties: { paths: { type: 'array', items: text }, count, lastRevertedTime: time } },
     },
   },

@@ -27,7 +27,7 @@ import {
   type LogRecord,
 } from '#base'
 import { Client } from '#client'
-import type { ControllerDeclaration } from '#controller'
+import { verbsOf, type ControllerDeclaration } from '#controller'
 import { Manager, type ControllersOf, type ManagedContext } from '#manager'
 import { startPlane, type Plane } from '#plane'
 import { isCallAction, type CallRequest } from '#verbs'
@@ -187,10 +187,10 @@ async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T
 
 /** The kinds that are not built in, each version once: those of one kind become one definition. */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
-  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [
-    withActions(kind, verbs),
+  const kinds = controllers.flatMap(({ for: kind, owns = [], ...declaration }) => [
+    withActions(kind, declaration.verbs ?? []),
     ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind),
-    ...verbs.flatMap((verb) => verb.kinds ?? []),
+    ...verbsOf(declaration).flatMap((verb) => verb.kinds ?? []),
   ])
   return [
     ...new Map(

@@ -29,6 +29,7 @@ describe('checkDependency', () => {
       ready: isReadyBy(undefined),
       contract: undefined,
       crossNamespace: 'deny',
+      limits: { namespace: undefined, names: undefined },
       isOptional: false,
     })
     return { reason: result.reason }

@@ -24,6 +24,7 @@ import type { FollowedDependencies } from './dependency-source.ts'
 import type { DependencyReason } from './depends-on.ts'
 import type { FollowedKind } from './followed-kind.ts'
 import { cycleThrough } from './graph.ts'
+import { beyondLimits, type DependencyLimits } from './limits.ts'
 import { isGranted } from './reference-grants.ts'
 import { formatRef, type ObjectRef, type Target } from './reference.ts'
 
@@ -56,6 +57,7 @@ interface CheckContext {
   readonly ready: IsReady
   readonly contract: ContractReader | undefined
   readonly crossNamespace: 'deny' | 'granted' | 'allow'
+  readonly limits: DependencyLimits
   readonly isOptional: boolean
 }
 
@@ -91,9 +93,9 @@ export async function checkDependency(target: Target, context: CheckContext): Pr
 }
 
 /** The checks that need no read of the target. */
-function refuse(
+export function refuse(
   target: Target,
-  { referer, crossNamespace, followed, run, isOptional }: CheckContext,
+  { referer, crossNamespace, limits, followed, run, isOptional }: Omit<CheckContext, 'base' | 'ready' | 'contract'>,
 ): Refusal | undefined {
   const { namespace = '' } = referer.metadata
   if (!target.choice)
@@ -104,6 +106,8 @@ function refuse(
           ? 'the reference has no kind'
           : `references to ${target.kind}${target.group === '' ? '' : ` of ${target.group}`} are not allowed`,
     }
+  const beyond = beyondLimits(target, limits)
+  if (beyond !== undefined) return { reason: 'Forbidden', message: beyond }
   if (target.namespace !== namespace && target.namespace !== '' && namespace !== '' && crossNamespace !== 'allow') {
     const refusal = refuseCrossing(target, { namespace, crossNamespace, followed, run })
     if (refusal) return refusal

@@ -23,6 +23,7 @@ import {
 } from '#controller'
 import { FollowedKind, KindFinder, typeOf, type FollowedType } from './followed-kind.ts'
 import { graphOf } from './graph.ts'
+import type { DependencyLimits } from './limits.ts'
 import {
   kindKey,
   namespaceKey,
@@ -48,6 +49,8 @@ interface DependencyPlan {
   readonly isOptional: boolean
   /** Whether references stay in the namespace of the referer. */
   readonly staysInside: boolean
+  /** @default none */
+  readonly limits?: DependencyLimits
   /** The kind of the ReferenceGrants, if they are needed. */
   readonly grants: Kind | undefined
   /** Whether dependencies are protected by a finalizer. */
@@ -139,7 +142,7 @@ export class FollowedDependencies implements StartedSource {
       grants &&
       new FollowedKind(typeOf(grants), {
         context,
-        namespaces: undefined,
+        namespaces: plan.limits?.namespace === undefined ? undefined : [plan.limits.namespace],
         handler: ({ key: { namespace = '' } }) => this.#referersAt(namespaceKey(namespace)),
       })
     this.#usages = usages && new FollowedKind(typeOf(usages), { context, namespaces, handler: enqueueOwner(kind) })
@@ -214,10 +217,12 @@ export class FollowedDependencies implements StartedSource {
       declaration: { namespaces },
       staysInside,
       isProtected,
+      limits,
     } = this.#plan
     const followed = new FollowedKind(type, {
       context: this.#context,
-      namespaces: staysInside ? namespaces : undefined,
+      namespaces: limits?.namespace === undefined ? (staysInside ? namespaces : undefined) : [limits.namespace],
+      names: limits?.names,
       byFinalizer: isProtected,
       handler: (event) => this.#referersFor(event),
       onLate: () => {

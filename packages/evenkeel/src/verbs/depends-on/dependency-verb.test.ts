@@ -116,7 +116,7 @@ async function runOf(
   const base = { clock, client, signal: new AbortController().signal } as never
   const run = { controller: 'route', kind: Route, declaration, object, isCleanup: false, cache, status }
   const { start, finish } = verb.extend(base, run as never)
-  await start?.()
+  await start?.({ closed: undefined })
   const error: unknown = await verb.resolve(base).then(
     () => undefined,
     (reason: unknown) => reason,

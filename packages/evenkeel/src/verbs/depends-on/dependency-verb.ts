@@ -3,23 +3,23 @@
  *
  *   start: check every reference, report it, update edges and Usages ──▶ reconcile calls resolve, one, find
  */
-import { declareKind, type Kind, type KubeObject } from '#api'
+import type { Kind, KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
 import {
   PerRun,
   StopReconcile,
   type BaseContext,
   type CleanupStep,
+  type ClosedGate,
   type ControllerDeclaration,
   type Extension,
   type PluginRun,
-  type PolicyRule,
   type ReconcileContext,
   type Reconciled,
   type VerbParts,
 } from '#controller'
 import { contractReader, type ContractReader } from './contract.ts'
-import { checkDependency, isReadyBy, type DependencyCheck, type IsReady } from './dependency-check.ts'
+import { checkDependency, isReadyBy, refuse, type DependencyCheck, type IsReady } from './dependency-check.ts'
 import {
   DependencyRun,
   finalizersFor,
@@ -30,6 +30,7 @@ import {
 import { DependencySource, type FollowedDependencies } from './dependency-source.ts'
 import type { DependsOn, DependsOnOptions, FoundDependency, ResolvedDependency } from './depends-on.ts'
 import { annotationKey, lostAnnotations } from './edges.ts'
+import { dependencyRules, limitsOf, refsWithin, type DependencyLimits } from './limits.ts'
 import { ReferenceGrant } from './reference-grants.ts'
 import { targetsOf, type KindChoice, type Reference, type RefsOf } from './reference.ts'
 import { describeProblem, hasDependencyStatus, isForgivable, recordOf, type CheckedDependency } from './status.ts'
@@ -50,6 +51,15 @@ interface Answer extends FoundDependency<unknown, unknown, Reference> {
   readonly isUsable: boolean
 }
 
+/** A dependency as an input of another verb. */
+interface NeededDependency {
+  readonly object?: KubeObject | undefined
+  /** Why there is none, unless it is optional. */
+  readonly problem?: string
+  /** When to look again. */
+  readonly result?: Reconciled
+}
+
 /** How often to look for a kind that is not installed: no event reports its installation. */
 const recheckMs = 30_000
 
@@ -59,9 +69,12 @@ const annotateAgainMs = 300_000
 export class DependencyVerb implements DependsOn<never, never>, DependencyRunMember {
   readonly name = 'dependsOn'
   readonly kinds: readonly Kind[]
+  readonly optional: boolean
   readonly #choice: KindChoice
   readonly #refsOf: RefsOf<never, Reference>
   readonly #options: DependsOnOptions<never>
+  readonly #limits: DependencyLimits
+  readonly #crossNamespace: NonNullable<DependsOnOptions['crossNamespace']>
   readonly #ready: IsReady
   readonly #contract: ContractReader | undefined
   readonly #runs = new PerRun<RunState>('dependsOn(...)')
@@ -72,8 +85,11 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     if (keepLastGood && !contract) throw new RangeError('dependsOn: keepLastGood needs a contract')
     if (choice !== 'any' && choice.length === 0) throw new RangeError('dependsOn needs at least one kind')
     this.#choice = choice
-    this.#refsOf = refsOf
+    this.#limits = limitsOf(options)
+    this.#crossNamespace = crossNamespace ?? (options.namespace === undefined ? 'deny' : 'allow')
+    this.#refsOf = refsWithin(refsOf, this.#limits)
     this.#options = options
+    this.optional = options.optional ?? false
     this.#ready = isReadyBy(options.ready)
     this.#contract = contract && contractReader(contract)
     this.kinds = [
@@ -88,8 +104,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     const { for: kind, name: controller = kind.kind.toLowerCase(), verbs = [] } = declaration
     this.#check(declaration)
     const { prefix, isProtected, usage } = this.edgesFor({ kind })
-    const { crossNamespace = 'deny', grants = ReferenceGrant } = this.#options
-    const grantKind = crossNamespace === 'granted' ? grants : undefined
+    const { grants = ReferenceGrant } = this.#options
+    const grantKind = this.#crossNamespace === 'granted' ? grants : undefined
     const source = new DependencySource(
       {
         controller,
@@ -98,7 +114,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
         refsOf: this.#refsOf,
         number: verbs.indexOf(this as never),
         isOptional: this.#options.optional ?? false,
-        staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
+        staysInside: this.#crossNamespace === 'deny' && kind.scope === 'Namespaced',
+        limits: this.#limits,
         grants: grantKind,
         isProtected,
         usages: usage === undefined ? undefined : usageKindFor(kind),
@@ -115,7 +132,12 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       verbs.find((verb) => verb instanceof DependencyVerb && needsRecord([verb], { kind })) === (this as unknown)
     return {
       sources: [source],
-      rbac: this.#rules(kind),
+      rbac: dependencyRules(kind, {
+        choice: this.#choice,
+        limits: this.#limits,
+        options: this.#options,
+        edges: this.edgesFor({ kind }),
+      }),
       ...(isFirst && { cleanup: [this.#cleanup({ kind, controller })] }),
     }
   }
@@ -152,38 +174,6 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       )
   }
 
-  #rules(kind: Kind): PolicyRule[] {
-    const { crossNamespace, grants = ReferenceGrant } = this.#options
-    const { prefix, isProtected, usage } = this.edgesFor({ kind })
-    const verbs = ['get', 'list', 'watch', ...(prefix !== undefined || isProtected ? ['patch'] : [])]
-    const dependencies =
-      this.#choice === 'any'
-        ? []
-        : this.#choice.map((choice) => ({
-            apiGroups: [choice.group],
-            resources: [choice.plural ?? declareKind({ group: choice.group, version: 'v1', kind: choice.kind }).plural],
-            verbs,
-          }))
-    const usages = usageKindFor(kind)
-    return [
-      ...dependencies,
-      ...(crossNamespace === 'granted'
-        ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }]
-        : []),
-      // blockOwnerDeletion needs the permission to update the finalizers of the owner.
-      ...(usage === undefined
-        ? []
-        : [
-            {
-              apiGroups: [usages.group],
-              resources: [usages.plural],
-              verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-            },
-            { apiGroups: [kind.group], resources: [`${kind.plural}/finalizers`], verbs: ['update'] },
-          ]),
-    ]
-  }
-
   #cleanup(run: { kind: Kind; controller: string }): CleanupStep {
     return {
       finalizer: finalizersFor(run).referer,
@@ -218,6 +208,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       start: async () => {
         await this.#answer(state)
       },
+      gate: async () => this.#gate(await this.#answer(state)),
       finish: async () =>
         state.run.isCleanup
           ? undefined
@@ -235,14 +226,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly ResolvedDependency<never, never, Reference>[]> {
     const state = this.#runs.get(context)
     const answers = await this.#answer(state)
-    const blocked = answers.filter(({ isUsable }) => !isUsable && !(this.#options.optional ?? false))
-    if (blocked.length > 0 && !state.run.isCleanup) {
-      const message = blocked
-        .slice(0, 5)
-        .map(({ check }) => describeProblem(check))
-        .join('; ')
-      throw new StopReconcile(message, { result: recheckAfter(blocked) ?? { park: message } })
-    }
+    const closed = state.run.isCleanup ? undefined : this.#gate(answers)
+    if (closed) throw new StopReconcile(closed.message, { result: closed.result })
     return answers
       .filter(({ isUsable, object }) => isUsable || (state.run.isCleanup && object !== undefined))
       .map(
@@ -265,6 +250,48 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     )
   }
 
+  /** The only dependency as an input of another verb: the object, or why there is none. */
+  async need(context: Pick<BaseContext, 'signal'>): Promise<NeededDependency> {
+    const state = this.#runs.get(context)
+    const answers = await this.#answer(state)
+    const [answer] = answers
+    if (state.run.isCleanup)
+      return { object: answers.length === 1 ? (answer?.object as KubeObject | undefined) : undefined }
+    if (answers.length > 1)
+      throw new RangeError(
+        `needs takes one object, and ${state.run.kind.kind} ${state.base.key.name} refers to ${answers.length}`,
+      )
+    if (!answer && !this.optional) {
+      const problem = `${state.run.kind.kind} ${state.base.key.name} refers to no object`
+      return { problem, result: { park: problem } }
+    }
+    const closed = this.#gate(answers)
+    return closed
+      ? { problem: closed.message, result: closed.result }
+      : { object: answer?.isUsable ? (answer.object as KubeObject | undefined) : undefined }
+  }
+
+  /** The only dependency of any object, as the cache has it, ready or not. */
+  peek(referer: KubeObject, run: PluginRun): KubeObject | undefined {
+    const [target] = targetsOf(referer, this.#refsOf, this.#choice)
+    const followed = this.followedIn(run)
+    const { optional: isOptional } = this
+    const [crossNamespace, limits] = [this.#crossNamespace, this.#limits]
+    if (!target || refuse(target, { referer, crossNamespace, limits, followed, run, isOptional })) return undefined
+    const kind = followed.kinds.find(({ type }) => type.group === target.group && type.kind === target.kind)
+    return kind?.find(kind.type.namespaced ? target : { ...target, namespace: '' })
+  }
+
+  #gate(answers: readonly Answer[]): ClosedGate | undefined {
+    const blocked = this.optional ? [] : answers.filter(({ isUsable }) => !isUsable)
+    if (blocked.length === 0) return undefined
+    const message = blocked
+      .slice(0, 5)
+      .map(({ check }) => describeProblem(check))
+      .join('; ')
+    return { message, result: recheckAfter(blocked) ?? { park: message } }
+  }
+
   /** Checks the references once per run. */
   #answer(state: RunState): Promise<readonly Answer[]> {
     return (state.answers ??= this.#checkAll(state))
@@ -273,12 +300,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   async #checkAll({ base, run, group }: RunState): Promise<readonly Answer[]> {
     const { object } = run
     if (!object) return []
-    const {
-      crossNamespace = 'deny',
-      optional: isOptional = false,
-      gate,
-      keepLastGood: keepsLastGood = false,
-    } = this.#options
+    const { gate, keepLastGood: keepsLastGood = false } = this.#options
+    const isOptional = this.optional
     const checkContext = {
       base,
       run,
@@ -286,7 +309,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       followed: this.followedIn(run),
       ready: this.#ready,
       contract: this.#contract,
-      crossNamespace,
+      crossNamespace: this.#crossNamespace,
+      limits: this.#limits,
       isOptional,
     }
     const checks: DependencyCheck[] = []

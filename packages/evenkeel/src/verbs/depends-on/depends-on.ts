@@ -42,7 +42,11 @@ export function dependsOn<
   T extends KubeObject,
   const R extends Reference | string,
   const O extends DependsOnOptions<ReadOf<K>, SchemaSource>,
->(kind: K, refsOf: Refs<T, R>, options?: O): DependsOn<ObjectFor<ReadOf<K>, O>, ContractOf<O>, ReferenceOf<R>>
+>(
+  kind: K,
+  refsOf: Refs<T, R>,
+  options?: O,
+): DependsOn<ObjectFor<ReadOf<K>, O>, ContractOf<O>, ReferenceOf<R>, IsOptional<O>>
 export function dependsOn<
   T extends KubeObject,
   const R extends Reference | string,
@@ -51,7 +55,7 @@ export function dependsOn<
   kind: GroupKind | readonly (Kind | GroupKind)[] | 'any',
   refsOf: Refs<T, R>,
   options?: O,
-): DependsOn<ObjectFor<Stored<UnstructuredObject>, O>, ContractOf<O>, ReferenceOf<R>>
+): DependsOn<ObjectFor<Stored<UnstructuredObject>, O>, ContractOf<O>, ReferenceOf<R>, IsOptional<O>>
 export function dependsOn(
   kind: Kind | GroupKind | KindChoice,
   refsOf: Refs<never, Reference | string>,
@@ -90,9 +94,18 @@ export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = Schem
   /**
    * References into other namespaces: never, if a ReferenceGrant there allows it, or always.
    *
-   * @default 'deny'
+   * @default 'deny'; 'allow' with `namespace`
    */
   readonly crossNamespace?: 'deny' | 'granted' | 'allow'
+  /**
+   * The only namespace of the dependencies: references without a namespace lead there, others are Forbidden. The watch
+   * and the RBAC rule are limited to it.
+   *
+   * @default the namespace of the referer, or what `crossNamespace` allows
+   */
+  readonly namespace?: string
+  /** The only names of the dependencies, up to 50. The watch and the RBAC rule are limited to them. @default all */
+  readonly names?: readonly string[]
   /** The kind of the grants: `ReferenceGrant`, or `GatewayReferenceGrant`. @default ReferenceGrant of evenkeel.dev */
   readonly grants?: Kind
   /**
@@ -149,7 +162,14 @@ export interface FoundDependency<T, C, R extends Reference> {
 type RunContext = Pick<BaseContext, 'signal'>
 
 /** The verb: list it in `verbs` of a controller, and use it in `reconcile`. */
-export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = Reference> extends Verb {
+export interface DependsOn<
+  T = KubeObject,
+  C = undefined,
+  R extends Reference = Reference,
+  O extends boolean = boolean,
+> extends Verb {
+  /** Whether the object continues without it. */
+  readonly optional: O
   /**
    * The dependencies of the object, all ready, in the order of its references. Optional ones that are not ready are
    * omitted. In a cleanup, all that exist.
@@ -165,6 +185,9 @@ export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = 
 
 /** The type of the contract; undefined without one. */
 type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } } ? Infer<S, 'stored'> : undefined
+
+/** Whether the options say `optional: true`. */
+type IsOptional<O> = O extends { readonly optional: true } ? true : false
 
 /** The object; with `keepLastGood` it may be undefined. */
 type ObjectFor<T, O> = O extends { readonly keepLastGood: true } ? T | undefined : T

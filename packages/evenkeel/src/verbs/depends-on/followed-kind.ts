@@ -28,6 +28,8 @@ interface FollowOptions {
   readonly handler: EventHandler
   /** @default all */
   readonly namespaces: readonly string[] | undefined
+  /** Each with an informer of its own. @default all */
+  readonly names?: readonly string[] | undefined
   /** Whether to index objects by finalizer. @default false */
   readonly byFinalizer?: boolean
   /** Called when the kind becomes readable after a failure. @default nothing */
@@ -41,69 +43,89 @@ const finalizerIndex = 'finalizers'
 /** Whether a kind is readable; `unknown` before the first answer of the server. */
 type KindState = 'listed' | 'missing' | 'refused' | 'unknown'
 
+/** The watch of one name, or of all names. */
+interface NamedWatch {
+  readonly name: string | undefined
+  readonly informer: InformerHandle<KubeObject>
+  readonly source: StartedSource
+}
+
 export class FollowedKind {
   readonly type: FollowedType
-  readonly #informer: InformerHandle<KubeObject>
-  readonly #source: StartedSource
+  /** One for each name, or one for all. */
+  readonly #watches: readonly NamedWatch[]
   readonly #stopping = new AbortController()
 
   constructor(
     type: FollowedType,
-    { context, handler, namespaces, byFinalizer = false, onLate = () => undefined }: FollowOptions,
+    { context, handler, namespaces, names, byFinalizer = false, onLate = () => undefined }: FollowOptions,
   ) {
     this.type = type
     const kind: CacheKind = type.full ?? { apiVersion: type.apiVersion, kind: type.kind }
-    const scope = { ...(namespaces !== undefined && type.namespaced && { namespaces }) }
-    this.#informer = context.cache.getInformer(kind, scope) as InformerHandle<KubeObject>
-    if (byFinalizer) this.#informer.addIndex(finalizerIndex, finalizersOf)
-    this.#source = kindSource(kind, { ...scope, name: `depends on ${type.kind}`, handler }).start(context)
+    this.#watches = (names ?? [undefined]).map((name) => {
+      const scope = {
+        ...(namespaces !== undefined && type.namespaced && { namespaces }),
+        ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+      }
+      const informer = context.cache.getInformer(kind, scope) as InformerHandle<KubeObject>
+      if (byFinalizer) informer.addIndex(finalizerIndex, finalizersOf)
+      const source = kindSource(kind, { ...scope, name: `depends on ${type.kind}`, handler }).start(context)
+      return { name, informer, source }
+    })
     this.#notifyWhenLate(onLate).catch(() => undefined)
   }
 
   get state(): KindState {
-    const errors = Object.values(this.#informer.states).map(({ error }) => error)
+    const errors = this.#watches.flatMap(({ informer }) => Object.values(informer.states).map(({ error }) => error))
     if (errors.some((error) => isNotFound(error) || isUnknownKind(error))) return 'missing'
-    if (this.#informer.hasSynced) return 'listed'
+    if (this.#hasSynced) return 'listed'
     return errors.some((error) => isForbidden(error) || isUnauthorized(error)) ? 'refused' : 'unknown'
   }
 
   get problem(): string | undefined {
-    return this.state === 'refused' ? this.#source.problem : undefined
+    return this.state === 'refused' ? this.#watches.find(({ source }) => source.problem)?.source.problem : undefined
   }
 
   find({ name, namespace }: ObjectRef): KubeObject | undefined {
-    return this.#informer.find({ name, ...(namespace !== '' && { namespace }) })
+    const watch = this.#watches.find((one) => one.name === undefined || one.name === name)
+    return watch?.informer.find({ name, ...(namespace !== '' && { namespace }) })
   }
 
   /** All cached objects, or those of an index added by {@link addIndex}. */
   list(query: CacheQuery = {}): readonly KubeObject[] {
-    return this.#informer.list(query)
+    return this.#watches.flatMap(({ informer }) => informer.list(query))
   }
 
   /** Needs the option `byFinalizer`. */
   withFinalizer(finalizer: string): readonly KubeObject[] {
-    return this.#informer.list({ index: { name: finalizerIndex, value: finalizer } })
+    return this.list({ index: { name: finalizerIndex, value: finalizer } })
   }
 
   addIndex(name: string, values: (object: KubeObject) => readonly string[]): void {
-    this.#informer.addIndex(name, values)
+    for (const { informer } of this.#watches) informer.addIndex(name, values)
   }
 
-  waitForAnswer(options: AbortOptions = {}): Promise<void> {
-    return this.#informer.waitForAnswer(options)
+  async waitForAnswer(options: AbortOptions = {}): Promise<void> {
+    await Promise.all(this.#watches.map(({ informer }) => informer.waitForAnswer(options)))
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('no object depends on this kind any more'))
-    await this.#source.stop()
-    await this.#informer.release()
+    for (const { source, informer } of this.#watches) {
+      await source.stop()
+      await informer.release()
+    }
+  }
+
+  get #hasSynced(): boolean {
+    return this.#watches.every(({ informer }) => informer.hasSynced)
   }
 
   async #notifyWhenLate(onLate: () => void): Promise<void> {
     const { signal } = this.#stopping
-    await this.#informer.waitForAnswer({ signal })
-    if (this.#informer.hasSynced) return
-    await this.#source.waitForSync({ signal })
+    await this.waitForAnswer({ signal })
+    if (this.#hasSynced) return
+    await Promise.all(this.#watches.map(({ source }) => source.waitForSync({ signal })))
     if (!signal.aborted) onLate()
   }
 }

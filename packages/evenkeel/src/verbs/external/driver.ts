@@ -27,6 +27,12 @@ export interface DriverCall {
   readonly connection: unknown
 }
 
+/** The context of `connect`. */
+export interface ConnectCall<Needs extends object = object> extends Omit<DriverCall, 'connection'> {
+  /** While the object is being deleted, those that still exist. */
+  readonly needs: { readonly [Name in keyof Needs]: Needs[Name] | undefined }
+}
+
 /** An external resource as the system shows it. */
 export interface Observation<Observed> {
   readonly id: string
@@ -77,12 +83,17 @@ export type ExternalReadiness =
  * How `external` reaches another system. A driver keeps no state, decides nothing and retries nothing. An error it
  * throws may have `status` (an HTTP code) and `retryAfterMs`.
  */
-export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Observed = unknown> {
+export interface Driver<
+  T extends KubeObject = KubeObject,
+  Desired = unknown,
+  Observed = unknown,
+  Needs extends object = object,
+> {
   /** Name of the system in object names, logs and conditions: `shapes`. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** The desired state of the resource: a pure function of the object. */
-  desired(object: T): Desired
+  /** The desired state of the resource: a pure function of the object and of the objects that it needs (option `needs`). */
+  desired(object: T, needs: Needs): Desired
   /** A name for the resource, if the system lets clients choose. @default a name derived from the instance and the UID */
   identify?(object: T): string | undefined
   /** The resource of this id, or undefined if it does not exist. */
@@ -106,8 +117,13 @@ export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Ob
   diff?(desired: Desired, observed: Observed): readonly string[]
   /** @default an existing resource is ready */
   ready?(observed: Observed): ExternalReadiness
-  /** Credentials, or a client, for one object. @default none */
-  connect?(object: T, call: Omit<DriverCall, 'connection'>): Promise<unknown>
+  /**
+   * Credentials, or a client, for one object. `needs` has the objects that it needs; while the object is being deleted,
+   * those that still exist.
+   *
+   * @default none
+   */
+  connect?(object: T, call: ConnectCall<Needs>): Promise<unknown>
 }
 
 /** What a system can do. */

@@ -10,6 +10,7 @@
 import { declareKind, isConflict, isNotFound, type JsonObject, type Kind, type KubeObject } from '#api'
 import type { CacheKey } from '#cache'
 import type { ReconcileClient } from '#controller'
+import { readVersions, type NeedVersion } from './needs.ts'
 import { resourceHash } from './ownership-labels.ts'
 import { readAttempt, type OwnedRecord, type RecordBackend, type RecordOwner, type ResourceRecord } from './record.ts'
 
@@ -34,6 +35,7 @@ export interface ExternalRefObject extends KubeObject {
       readonly outcome: string
     }
     readonly observedGeneration?: number
+    readonly needs?: readonly NeedVersion[]
   }
 }
 
@@ -70,6 +72,10 @@ export const ExternalRef = declareKind<ExternalRefObject>({
           instance: text,
           id: text,
           observedGeneration: count,
+          needs: {
+            type: 'array',
+            items: { type: 'object', properties: { name: text, uid: text, resourceVersion: text } },
+          },
           phase: { type: 'string', enum: ['Intent', 'Created', 'Deleting'] },
           owner: {
             type: 'object',
@@ -180,7 +186,7 @@ export class ExternalRefBackend implements RecordBackend {
 
   #specOf(
     { namespace, name, uid }: RecordOwner,
-    { id, attempt, observedGeneration, isDeleting = false }: ResourceRecord,
+    { id, attempt, observedGeneration, needs, isDeleting = false }: ResourceRecord,
   ): ExternalRefObject['spec'] {
     const {
       system,
@@ -195,6 +201,7 @@ export class ExternalRefBackend implements RecordBackend {
       ...(id !== undefined && { id }),
       ...(attempt && { attempt }),
       ...(observedGeneration !== undefined && { observedGeneration }),
+      ...(needs && { needs }),
     }
   }
 }
@@ -222,6 +229,7 @@ function recordOf({
     id,
     attempt,
     observedGeneration,
+    needs,
     phase,
   },
   metadata: { deletionTimestamp },
@@ -230,6 +238,7 @@ function recordOf({
     ...(id !== undefined && { id }),
     attempt: readAttempt(attempt ?? {}),
     ...(observedGeneration !== undefined && { observedGeneration }),
+    needs: readVersions(needs),
     ...(phase === 'Deleting' && { isDeleting: true }),
   }
   return { owner: { namespace, name, uid }, record, isOrphaned: deletionTimestamp !== undefined }

@@ -6,14 +6,17 @@
  *
  * The author writes a driver and declares the capabilities of the system. Guarantees: finalizer and intent are durable
  * before a create call; there is at most one resource for each UID, or the verb stops and asks; no resource is changed
- * or deleted unless ownership is proven; a deletion is complete only when it was observed.
+ * or deleted unless ownership is proven; a deletion is complete only when it was observed; while a dependency that comes
+ * before the verb is not ready, nothing is created or changed.
  */
 import type { KubeObject } from '#api'
 import {
   PerRun,
   StopReconcile,
   type BaseContext,
+  type ClosedGate,
   type ControllerDeclaration,
+  type Extension,
   type PluginRun,
   type Reconciled,
   type Verb,
@@ -25,12 +28,13 @@ import { checkDriver, chooseStrategy, describeStrategy, type Driver } from './dr
 import { ExternalRef, isRefOf, type ExternalRefObject } from './external-ref.ts'
 import { ExternalSweep, sweepName } from './external-sweep.ts'
 import { deleteResource } from './lifecycle.ts'
+import { needsFrom, peekNeeds, resolveNeeds, type Needs, type NeedsOf, type NeedVerbs } from './needs.ts'
 import { settingsOf, type ExternalOptions, type ExternalSettings } from './policy.ts'
 import { RecordStores } from './record-store.ts'
 import { hasExternalStatus, type OwnedRecord } from './record.ts'
 import { ExternalSession, ObservationCache, type ExternalEnvironment } from './session.ts'
 import { ExternalSource } from './source.ts'
-import { afterFailure, setConditions } from './status.ts'
+import { afterFailure, reportNotSynced, setConditions } from './status.ts'
 import { sweep } from './sweep.ts'
 import { syncResource, type SyncResult } from './sync.ts'
 
@@ -61,12 +65,14 @@ interface ExternalVerb<Observed = unknown> extends Verb {
  *
  * @throws {RangeError} for capabilities that contradict the driver, and for options that exclude each other.
  */
-export function external<T extends KubeObject, Desired, Observed>(
-  driver: Driver<T, Desired, Observed>,
-  options: ExternalOptions<T>,
+export function external<T extends KubeObject, Desired, Observed, N extends NeedVerbs = Record<never, never>>(
+  driver: Driver<T, Desired, Observed, NeedsOf<N>>,
+  options: ExternalOptions<T, N>,
 ): ExternalVerb<Observed> {
+  const { needs, ...rest } = options
   checkDriver(driver as unknown as Driver)
-  return new External(driver as unknown as Driver, settingsOf(options)) as unknown as ExternalVerb<Observed>
+  const settings = { ...settingsOf(rest), needs: needsFrom(driver.name, needs) }
+  return new External(driver as unknown as Driver, settings) as unknown as ExternalVerb<Observed>
 }
 
 /** The verb in one controller. */
@@ -80,19 +86,23 @@ interface ExternalWiring {
 interface ExternalRun extends ExternalWiring {
   readonly base: BaseContext
   readonly run: PluginRun
+  /** A dependency before this verb that is not ready. */
+  closed?: ClosedGate | undefined
   synced?: Promise<SyncResult>
 }
 
 class External implements ExternalVerb {
   readonly name: string
   readonly kinds: Verb['kinds'] & object
+  readonly needs: readonly Verb[]
   readonly #driver: Driver
-  readonly #settings: ExternalSettings
+  readonly #settings: ExternalSettings & { readonly needs: Needs }
   readonly #runs: PerRun<ExternalRun>
   readonly #bySource = new WeakMap<object, ExternalWiring>()
 
-  constructor(driver: Driver, settings: ExternalSettings) {
+  constructor(driver: Driver, settings: ExternalSettings & { readonly needs: Needs }) {
     this.name = `external ${driver.name}`
+    this.needs = [...settings.needs.values()]
     this.#driver = driver
     this.#settings = settings
     this.#runs = new PerRun(this.name)
@@ -137,20 +147,20 @@ class External implements ExternalVerb {
     }
   }
 
-  extend(
-    base: BaseContext,
-    run: PluginRun,
-  ): { context: object; start?: () => Promise<Reconciled>; finish?: () => Promise<Reconciled> } {
+  extend(base: BaseContext, run: PluginRun): Extension<object> {
     const wiring = this.#wiringOf(run)
     const running = this.#runs.set(base, { ...wiring, base, run })
-    if (this.#settings.manual || run.isCleanup || !run.object) return { context: {} }
+    const { manual } = this.#settings
+    if (run.isCleanup || !run.object) return { context: {} }
     return {
       context: {},
-      start: async () => {
+      start: async ({ closed }) => {
+        running.closed = closed
+        if (manual) return undefined
         const { isSynced, result } = await this.#sync(running)
         return isSynced ? undefined : (result ?? untilChange)
       },
-      finish: async () => (await this.#sync(running)).result,
+      ...(!manual && { finish: async () => (await this.#sync(running)).result }),
     }
   }
 
@@ -180,6 +190,7 @@ class External implements ExternalVerb {
           source.enqueue(key, note)
         },
         records: (objects) => stores.all(objects, base),
+        needsOf: (object) => peekNeeds(this.#settings.needs, object, run),
         onMissed: (count) => {
           source.countMissed(count)
         },
@@ -201,14 +212,12 @@ class External implements ExternalVerb {
       run: { object, status },
     } = running
     if (!object) throw new RangeError(`${this.name} needs an object: use reconcile instead of reconcileKey`)
-    const session = new ExternalSession({
-      environment,
-      base,
-      object,
-      status,
-      store: stores.storeFor(object, base),
-    })
+    const { objects: needs, missing, result } = await resolveNeeds(this.#settings.needs, base)
+    const store = stores.storeFor(object, base)
+    const session = new ExternalSession({ environment, base, object, status, store, needs })
     try {
+      const closed = running.closed ?? (missing === undefined ? undefined : { message: missing, result })
+      if (closed) return waitForDependency(session, closed)
       const { name = '', namespace } = object.metadata
       await this.#finishLeftovers(running, { name, ...(namespace !== undefined && { namespace }) }, object.metadata.uid)
       return await syncResource(session)
@@ -226,13 +235,10 @@ class External implements ExternalVerb {
       base,
       run: { status },
     } = this.#runs.get(context)
-    const session = new ExternalSession({
-      environment,
-      base,
-      object,
-      status,
-      store: stores.storeFor(object, base),
-    })
+    const { objects: needs } = await resolveNeeds(this.#settings.needs, base)
+    const hasNeeds = [...this.#settings.needs].every(([name, { optional }]) => optional || needs[name] !== undefined)
+    const store = stores.storeFor(object, base)
+    const session = new ExternalSession({ environment, base, object, status, store, needs, hasNeeds })
     try {
       return await deleteResource(session)
     } catch (error) {
@@ -279,13 +285,9 @@ class External implements ExternalVerb {
       return undefined
     }
     const gone: KubeObject = { apiVersion, kind, metadata: { ...key, uid } }
-    const session = new ExternalSession({
-      environment,
-      base,
-      object: gone,
-      status: undefined,
-      store: stores.storeFor(gone, base),
-    })
+    const hasNeeds = this.#settings.needs.size === 0
+    const store = stores.storeFor(gone, base)
+    const session = new ExternalSession({ environment, base, object: gone, status: undefined, store, hasNeeds })
     try {
       return await deleteResource(session, { isOrphaned })
     } catch (error) {
@@ -303,6 +305,12 @@ class External implements ExternalVerb {
 }
 
 const untilChange: Reconciled = { park: 'a change of the object or of its external resource' }
+
+/** Without a dependency nothing is created, and an existing resource stays as it is. */
+function waitForDependency(session: ExternalSession, { message, result }: ClosedGate): SyncResult {
+  reportNotSynced(session, { reason: 'DependencyMissing', message })
+  return { isSynced: false, isReady: false, result }
+}
 
 /** S3 needs a durable token. Without `status.external` a record is needed, and a record alone suffices (S4, S5). */
 function strategyFor(

@@ -10,6 +10,7 @@
  */
 import { deepEqual, parseTime, type KubeObject } from '#api'
 import type { Observation } from './driver.ts'
+import type { NeededObjects } from './needs.ts'
 import {
   checkOwnership,
   namePrefix,
@@ -52,11 +53,13 @@ interface InventoryOptions {
   readonly objects: readonly KubeObject[]
   readonly records: ReadonlyMap<string, ResourceRecord>
   readonly nowMs: number
+  /** The objects that an object needs; undefined if one is missing. @default none are needed */
+  readonly needsOf?: (object: KubeObject) => NeededObjects | undefined
 }
 
 export function takeInventory(
   observations: readonly Observation<unknown>[],
-  { environment, objects, records, nowMs }: InventoryOptions,
+  { environment, objects, records, nowMs, needsOf = () => ({}) }: InventoryOptions,
 ): Inventory {
   const uids = new Map(objects.map((object) => [object.metadata.uid ?? '', object]))
   const { byUid, ...others } = sortObservations(observations, {
@@ -88,7 +91,10 @@ export function takeInventory(
     if (!policy) continue
     if (!observation) {
       if (isExpected) inventory.missing.push(object)
-    } else if (mine.length > 1 || (isExpected && isChanged(object, observation, { environment, policy })))
+    } else if (
+      mine.length > 1 ||
+      (isExpected && isChanged(object, observation, { environment, policy, needs: needsOf(object) }))
+    )
       inventory.changed.push(object)
     else if (isExpected) {
       inventory.inSync.push(uid)
@@ -159,9 +165,15 @@ function policyOf(object: KubeObject, { settings }: ExternalEnvironment): Extern
 function isChanged(
   object: KubeObject,
   observation: Observation<unknown>,
-  { environment: { driver }, policy }: { environment: ExternalEnvironment; policy: ExternalPolicy },
+  {
+    environment: { driver },
+    policy,
+    needs,
+  }: { environment: ExternalEnvironment; policy: ExternalPolicy; needs: NeededObjects | undefined },
 ): boolean {
-  const drift = driftOf(driver.desired(object as never), observation.observed, { driver, policy })
+  // Without its needs the resource stays as it is; the reconcile of the object reports that.
+  if (!needs) return false
+  const drift = driftOf(driver.desired(object as never, needs), observation.observed, { driver, policy })
   // A drift that is already in the status needs no reconcile.
   return drift.revert.length > 0 || !deepEqual(drift.report.slice(0, 20), externalStatusOf(object).drift?.paths ?? [])
 }

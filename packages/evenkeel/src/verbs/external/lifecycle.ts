@@ -26,12 +26,11 @@ export async function createResource(
     environment: { driver, observations },
     base: { log },
     uid,
-    object,
     labels,
   } = session
   const attempt = nextAttempt(session, record, isAnswered)
   const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
-  const desired = driver.desired(object as never)
+  const { desired } = session
   await beginAttempt(session, attempt, record)
   try {
     const answer = await session.call('create', (call) =>
@@ -233,7 +232,9 @@ async function removeByToken(session: ExternalSession, record: ResourceRecord): 
     await session.call('remove', async (call) => driver.cancel?.(key, call))
     return finish(session)
   }
-  if ((object as { readonly spec?: unknown }).spec === undefined) return askForDecision(session, record)
+  // Without the spec or a needed object the create call cannot be repeated.
+  if ((object as { readonly spec?: unknown }).spec === undefined || !session.hasNeeds)
+    return askForDecision(session, record)
   const created = await createResource(session, record, { isAnswered: false })
   return remove(session, created, created.id === undefined ? [] : [created.id])
 }

@@ -10,6 +10,7 @@
  */
 import { deepEqual, getOwn, isJsonObject, type KubeObject } from '#api'
 import type { Driver } from './driver.ts'
+import type { NeedVerbs } from './needs.ts'
 import type { Checkpoint } from './record-store.ts'
 
 type ManagementPolicy = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
@@ -184,12 +185,19 @@ function ruleFor(path: string, { drift, driftPaths }: Pick<ExternalPolicy, 'drif
   return drift
 }
 
-export interface ExternalOptions<T extends KubeObject = KubeObject> {
+export interface ExternalOptions<T extends KubeObject = KubeObject, N extends NeedVerbs = NeedVerbs> {
   /**
    * Name of this installation in ownership labels and resource names. Two installations that share one account need
    * different names: otherwise each treats the resources of the other as its own orphans.
    */
   readonly instance: string
+  /**
+   * Objects that the driver needs, each by a `dependsOn(...)`: `desired` and `connect` get them, and nothing is created
+   * or changed while one is missing. They need not be listed in `verbs`.
+   *
+   * @default none
+   */
+  readonly needs?: N
   /** The policy for all objects, or a function of each object; annotations of an object take precedence. */
   readonly policy?: PolicySource<T>
   /** Seals ownership labels, so that forged labels are detected. @default no seal */
@@ -248,7 +256,7 @@ export function settingsOf<T extends KubeObject>({
   missingPercentMax = 50,
   checkpoint,
   track = false,
-}: ExternalOptions<T>): ExternalSettings {
+}: Omit<ExternalOptions<T>, 'needs'>): ExternalSettings {
   if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance))
     throw new RangeError(
       `instance must be at most 20 lower-case letters, digits and dashes, got ${JSON.stringify(instance)}`,

@@ -13,6 +13,7 @@ import type { CacheKey } from '#cache'
 import type { BaseContext } from '#controller'
 import type { Driver, Strategy } from './driver.ts'
 import { ExternalRefBackend } from './external-ref.ts'
+import { readVersions } from './needs.ts'
 import type { ExternalSettings } from './policy.ts'
 import {
   BackendRecordStore,
@@ -193,13 +194,14 @@ export class CheckpointBackend implements RecordBackend {
 function parseRecord(uid: string, text: string): OwnedRecord {
   const parsed = parseObject(text)
   const owner = getOwn(parsed, 'owner')
-  const { id, attempt, observedGeneration } = parsed
+  const { id, attempt, observedGeneration, needs } = parsed
   if (!isJsonObject(owner) || typeof owner['name'] !== 'string')
     throw new RangeError(`cannot read the checkpoint record of UID ${uid}: ${text.slice(0, 80)}`)
   const record: ResourceRecord = {
     ...(typeof id === 'string' && { id }),
     attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined,
     ...(typeof observedGeneration === 'number' && { observedGeneration }),
+    needs: readVersions(needs),
   }
   return {
     owner: { namespace: String(owner['namespace'] ?? ''), name: owner['name'], uid },

@@ -21,6 +21,7 @@
 import { getOwn, isJsonObject, type ExternalReport, type JsonObject, type Kind, type KubeObject } from '#api'
 import type { CacheKey } from '#cache'
 import type { ReconcileClient } from '#controller'
+import { readVersions, type NeedVersion } from './needs.ts'
 
 /** The outcome of the last create attempt. */
 type AttemptOutcome =
@@ -48,6 +49,8 @@ export interface ResourceRecord {
   readonly attempt?: CreateAttempt | undefined
   /** The generation that the resource was last synced to. */
   readonly observedGeneration?: number | undefined
+  /** The versions of needed objects that the resource was last synced to. */
+  readonly needs?: readonly NeedVersion[] | undefined
   /** The backend record is missing; the values come from the status and prove nothing. */
   readonly isLost?: boolean | undefined
   /** The resource is being deleted. */
@@ -143,10 +146,11 @@ export class BackendRecordStore implements RecordStore {
   }
 
   async note(next: ResourceRecord): Promise<void> {
-    const { id, attempt, observedGeneration, isDeleting = false } = this.#last
+    const { id, attempt, observedGeneration, needs, isDeleting = false } = this.#last
     if (
       next.id === id &&
       next.observedGeneration === observedGeneration &&
+      isSameNeeds(next.needs, needs) &&
       (next.isDeleting ?? false) === isDeleting &&
       next.attempt?.key === attempt?.key &&
       next.attempt?.outcome === attempt?.outcome
@@ -200,8 +204,8 @@ export class StatusRecordStore implements RecordStore {
 
   async write(next: ResourceRecord): Promise<void> {
     const { uid, resourceVersion } = this.#object.metadata
-    const { id = null, attempt = null, observedGeneration = null } = next
-    const external = { id, lastCreateAttempt: attempt, observedGeneration }
+    const { id = null, attempt = null, observedGeneration = null, needs = null } = next
+    const external = { id, lastCreateAttempt: attempt, observedGeneration, needs }
     this.#object = await this.#client
       .subresource('status')
       .patch(this.#object, { metadata: { uid, resourceVersion }, status: { external } }, { signal: this.#signal })
@@ -226,12 +230,18 @@ export function externalStatusOf(object: KubeObject): ExternalReport {
   return isJsonObject(external) ? (external as ExternalReport) : {}
 }
 
+/** Whether two records are about the same versions of needed objects. */
+export function isSameNeeds(one: ResourceRecord['needs'], other: ResourceRecord['needs']): boolean {
+  return JSON.stringify(one ?? []) === JSON.stringify(other ?? [])
+}
+
 /** The record in the status of an object. */
 export function recordIn(object: KubeObject): ResourceRecord {
-  const { id, lastCreateAttempt, observedGeneration } = externalStatusOf(object)
+  const { id, lastCreateAttempt, observedGeneration, needs } = externalStatusOf(object)
   return {
     ...(typeof id === 'string' && { id }),
     attempt: readAttempt(lastCreateAttempt ?? {}),
     ...(typeof observedGeneration === 'number' && { observedGeneration }),
+    needs: readVersions(needs),
   }
 }

@@ -18,9 +18,10 @@ import {
   type Observation,
   type Strategy,
 } from './driver.ts'
+import { versionsOf, type NeededObjects } from './needs.ts'
 import { makeOwnershipLabels, type OwnershipIdentity, type OwnershipLabels } from './ownership-labels.ts'
 import { policyFor, type ExternalPolicy, type ExternalSettings } from './policy.ts'
-import type { RecordStore, ResourceRecord } from './record.ts'
+import { isSameNeeds, type RecordStore, type ResourceRecord } from './record.ts'
 
 /** The verb in one controller. */
 export interface ExternalEnvironment {
@@ -62,6 +63,10 @@ interface ExternalSessionOptions {
   readonly object: KubeObject
   readonly store: RecordStore
   readonly status: StatusWriter | undefined
+  /** The objects that the driver needs. @default none */
+  readonly needs?: NeededObjects
+  /** Whether no needed object is missing. @default true */
+  readonly hasNeeds?: boolean
 }
 
 export class ExternalSession {
@@ -72,17 +77,21 @@ export class ExternalSession {
   readonly status: StatusWriter | undefined
   readonly uid: string
   readonly labels: OwnershipLabels
+  readonly needs: NeededObjects
+  readonly hasNeeds: boolean
   /** Conditions to set at the end of the session, by type. */
   readonly conditions = new Map<string, ConditionValue>()
   #policy: ExternalPolicy | undefined
   #connection: unknown
 
-  constructor({ environment, base, object, store, status }: ExternalSessionOptions) {
+  constructor({ environment, base, object, store, status, needs = {}, hasNeeds = true }: ExternalSessionOptions) {
     this.environment = environment
     this.base = base
     this.object = object
     this.store = store
     this.status = status
+    this.needs = needs
+    this.hasNeeds = hasNeeds
     this.uid = object.metadata.uid ?? ''
     this.labels = makeOwnershipLabels(object, environment.identity)
   }
@@ -99,6 +108,16 @@ export class ExternalSession {
   /** Of the object; 0 if the server does not maintain it. */
   get generation(): number {
     return this.object.metadata.generation ?? 0
+  }
+
+  /** The desired state of the resource. */
+  get desired(): unknown {
+    return this.environment.driver.desired(this.object as never, this.needs)
+  }
+
+  /** Whether the resource was synced to the current generation and the current needs. */
+  wasSynced({ observedGeneration, needs }: ResourceRecord): boolean {
+    return observedGeneration === this.generation && isSameNeeds(needs, versionsOf(this.needs))
   }
 
   get windowMs(): number {
@@ -130,7 +149,8 @@ export class ExternalSession {
     if (driver.connect)
       this.#connection = await this.call(
         'connect',
-        ({ signal, clock }) => driver.connect?.(this.object, { signal, clock }) ?? Promise.resolve(undefined),
+        ({ signal, clock }) =>
+          driver.connect?.(this.object, { signal, clock, needs: this.needs }) ?? Promise.resolve(undefined),
       )
   }
 

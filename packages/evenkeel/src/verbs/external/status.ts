@@ -107,7 +107,7 @@ export function writeReport(
   if (!status || !hasStatus) return
   const old = externalStatusOf(object)
   const now = formatTime(clock.now())
-  const { id, attempt, observedGeneration } = record
+  const { id, attempt, observedGeneration, needs } = record
   const lastRevertedTime = drift?.isReverted ? now : old.drift?.lastRevertedTime
   const hasDrift = (drift?.paths.length ?? 0) > 0 || lastRevertedTime !== undefined
   const next: ExternalReport = {
@@ -115,6 +115,7 @@ export function writeReport(
     strategy,
     ...(attempt && { lastCreateAttempt: attempt }),
     ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(needs && { needs }),
     ...(hasDrift && {
       drift: {
         ...(drift && drift.paths.length > 0 && { paths: drift.paths.slice(0, pathsMax), count: drift.paths.length }),

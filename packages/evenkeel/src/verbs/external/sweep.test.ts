@@ -16,6 +16,7 @@ async function swept(system: ShapeSystem, client: object = {}): Promise<readonly
       enqueued.push(name)
     },
     records: () => Promise.resolve(new Map()),
+    needsOf: () => ({}),
     onMissed: () => undefined,
   })
   return enqueued

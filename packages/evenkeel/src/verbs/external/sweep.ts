@@ -19,6 +19,7 @@ import {
   type SweepQuestion,
 } from './external-sweep.ts'
 import { takeInventory, type Inventory, type Orphan } from './inventory.ts'
+import type { NeededObjects } from './needs.ts'
 import { checkOwnership, kindLabel, readOwnershipLabels } from './ownership-labels.ts'
 import { policyFor } from './policy.ts'
 import type { ResourceRecord } from './record.ts'
@@ -32,6 +33,8 @@ interface SweepRun {
   readonly enqueue: (key: CacheKey, note: string) => void
   /** The records of these objects, by UID. */
   readonly records: (objects: readonly KubeObject[]) => Promise<ReadonlyMap<string, ResourceRecord>>
+  /** The objects that an object needs; undefined if one is missing. */
+  readonly needsOf: (object: KubeObject) => NeededObjects | undefined
   /** Counts changes that the watch of the driver has missed. */
   readonly onMissed: (count: number) => void
 }
@@ -55,6 +58,7 @@ export async function sweep(sweepRun: SweepRun): Promise<Reconciled> {
     objects,
     records: await sweepRun.records(objects),
     nowMs: base.clock.now(),
+    needsOf: sweepRun.needsOf,
   })
   const name = sweepName({
     system: environment.driver.name,

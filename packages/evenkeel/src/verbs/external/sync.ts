@@ -11,6 +11,7 @@ import type { Reconciled } from '#controller'
 import type { Observation } from './driver.ts'
 import { createResource, firstAttempt } from './lifecycle.ts'
 import { choicesFor, classify, locate, resolutionOf, type LocateResult } from './locate.ts'
+import { versionsOf } from './needs.ts'
 import { checkOwnership } from './ownership-labels.ts'
 import { driftOf, type Drift } from './policy.ts'
 import type { ResourceRecord } from './record.ts'
@@ -168,7 +169,7 @@ async function createIfAllowed(session: ExternalSession, record: ResourceRecord)
   } = session
   const isAnswered = resolutionOf(object, record)?.type === 'recreate'
   const hadResource = record.observedGeneration !== undefined && !isAnswered
-  const isDrift = hadResource && record.observedGeneration === session.generation
+  const isDrift = hadResource && session.wasSynced(record)
   const reason = paused
     ? 'Paused'
     : !manage.includes('create')
@@ -219,7 +220,8 @@ async function converge(
   if (left.length > 0) return reportDuplicates(session, record, [observation.id, ...left])
   reportOwned(session)
   const drift = compare(session, observation)
-  const isNewSpec = record.observedGeneration !== session.generation
+  // A change of the spec or of a needed object is ours, and always carried out.
+  const isNewSpec = !session.wasSynced(record)
   const paths = isNewSpec ? [...drift.revert, ...drift.report].sort() : drift.revert
   const waitMs = isNewSpec ? 0 : confirmDriftMs(session, drift)
   // A single observation may be outdated, and would look like a change by someone else.
@@ -245,11 +247,12 @@ function confirmDriftMs(
   return known.driftSinceMs === undefined ? 0 : windowMs - (nowMs - known.driftSinceMs)
 }
 
-function compare(
-  { environment: { driver }, object, policy }: ExternalSession,
-  { observed }: Observation<unknown>,
-): Drift {
-  return driftOf(driver.desired(object as never), observed, { driver, policy })
+function compare(session: ExternalSession, { observed }: Observation<unknown>): Drift {
+  const {
+    environment: { driver },
+    policy,
+  } = session
+  return driftOf(session.desired, observed, { driver, policy })
 }
 
 interface Change {
@@ -266,7 +269,6 @@ async function change(
   const {
     policy: { paused, manage, pollIntervalMs },
     environment: { driver },
-    object,
     labels,
     windowMs,
     base: { log },
@@ -283,7 +285,7 @@ async function change(
   }
   await session.assertCurrent()
   await session.call('update', (call) =>
-    driver.update(observation.id, driver.desired(object as never), {
+    driver.update(observation.id, session.desired, {
       ...call,
       observed: observation.observed,
       paths,
@@ -326,7 +328,7 @@ async function finishSync(
   if (reported.length === 0) delete observations.of(uid).driftSinceMs
   const readiness = driver.ready?.(observation.observed) ?? true
   const isReady = typeof readiness === 'boolean' ? readiness : readiness.ready
-  const next: ResourceRecord = { ...record, observedGeneration: generation }
+  const next: ResourceRecord = { ...record, observedGeneration: generation, needs: versionsOf(session.needs) }
   await session.store.note(next)
   reportDrift(session, reported)
   if (reported.length > 0)
