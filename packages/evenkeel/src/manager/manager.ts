@@ -12,14 +12,15 @@ import type { Kind } from '#api'
 import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
 import type { ObjectCache, ObjectCacheOptions } from '#cache'
 import type { Client, ClientOptions } from '#client'
-import type {
-  ContextPlugin,
-  Controller,
-  ControllerDeclaration,
-  ControllerEnvironment,
-  Ledger,
-  LedgerOptions,
-  Tracing,
+import {
+  verbsOf,
+  type ContextPlugin,
+  type Controller,
+  type ControllerDeclaration,
+  type ControllerEnvironment,
+  type Ledger,
+  type LedgerOptions,
+  type Tracing,
 } from '#controller'
 import { childrenPlugin, type ChildrenContext, type ChildrenOptions } from '#verbs'
 import type { WebhookListenerOptions, Webhooks } from '#webhook'
@@ -152,9 +153,9 @@ export class Manager {
 
   /** Checks which permissions and kinds are missing on the server. @throws {ConnectionError} if it cannot be reached. */
   preflight(options: AbortOptions = {}): Promise<Preflight> {
-    const required = this.controllers.flatMap(({ declaration: { for: kind, verbs = [] } }) => [
-      kind,
-      ...verbs.flatMap((verb) => verb.kinds ?? []),
+    const required = this.controllers.flatMap(({ declaration }) => [
+      declaration.for,
+      ...verbsOf(declaration).flatMap((verb) => verb.kinds ?? []),
     ])
     const kinds = new Map(required.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind]))
     return preflight({ client: this.#cluster.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
