@@ -101,15 +101,22 @@ function showButton({ name, group, label, whyNot }) {
   button.setAttribute('aria-disabled', String(whyNot !== undefined))
   if (whyNot === undefined) button.removeAttribute('title')
   else button.title = whyNot
+  // A reason goes when it no longer holds.
+  const hint = hintOf(button)
+  if (hint?.dataset.do === name && hint.textContent !== whyNot) hint.textContent = ''
 }
+
+const hintOf = (button) => button.closest('.panel')?.querySelector('.hint')
 
 /** A disabled button says why, for those who cannot hover. */
 async function press(button) {
   const isDisabled = button.getAttribute('aria-disabled') === 'true'
   const reason = isDisabled ? button.title : await post(`/do/${button.dataset.do}`)
   for (const hint of document.querySelectorAll('.hint')) hint.textContent = ''
-  const hint = button.closest('.panel')?.querySelector('.hint')
-  if (hint) hint.textContent = reason ?? ''
+  const hint = hintOf(button)
+  if (!hint) return
+  hint.textContent = reason ?? ''
+  hint.dataset.do = isDisabled ? button.dataset.do : ''
 }
 
 function showObjects({ objects, refs }) {

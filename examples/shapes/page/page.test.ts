@@ -126,6 +126,8 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await page.click('[data-do="delete-object"]')
     await page.until(`document.querySelector('.hint').innerText === 'There is no object foo: create it first.'`)
     expect((await running.state()).said).toEqual([])
+    await running.press('create')
+    await page.until(`document.querySelector('.hint').innerText === ''`)
   })
 
   test('F-pages: the focus stays on its element while the state changes', async () => {
