@@ -190,15 +190,15 @@ function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOption
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const)
         found.push({ at, action: { type, object: reference } })
     else if (hasOwner(object))
-      for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const)
-        if (type !== 'drift' || !isMadeOnce(object)) found.push({ at, action: { type, object: reference } })
+      for (const type of ['delete', 'touch', ...driftOf(object), 'recreate', 'neighbour'] as const)
+        found.push({ at, action: { type, object: reference } })
   }
   return found
 }
 
 /** `children.once` does not maintain what it makes: a change by another client stays. */
-function isMadeOnce({ metadata: { labels } }: UnstructuredObject): boolean {
-  return labels?.['evenkeel.dev/once'] !== undefined
+function driftOf({ metadata: { labels } }: UnstructuredObject): readonly 'drift'[] {
+  return labels?.['evenkeel.dev/once'] === undefined ? ['drift'] : []
 }
 
 function holdEvents({ index }: Interaction, resource: string): Deviation {

@@ -2,7 +2,9 @@
  * `dependsOn` with a fixed namespace or fixed names: which requests are sent, and what a role with its rules allows.
  */
 import { expect, test } from 'vitest'
-import type { ObjectOf } from '#api'
+import { isForbidden, type ObjectOf } from '#api'
+import { Client } from '#client'
+import { Manager } from '#manager'
 import { dependsOn, type DependsOnOptions } from '#verbs'
 import { ChildWorld, Secret, sites, type Site } from './children.fixture.ts'
 
@@ -76,4 +78,37 @@ test('F7: a Secret under another name is read from the server, not taken for mis
   await world.client.create(Secret, { metadata: { name: 'other', namespace: 'default' } })
   await world.site()
   expect(found.slice(0, 2)).toEqual(['other', 'other'])
+})
+
+test('F7: the generated roles are enough for a server that enforces RBAC, and allow no other Secret', async () => {
+  const dependency = dependsOn(Secret, () => 'ca', { namespace: 'vault', names: ['ca'] })
+  const declaration = sites(() => undefined, { owns: [], verbs: [dependency] })
+  await using world = await ChildWorld.start()
+  const { client } = world
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'vault' } })
+  for (const name of ['ca', 'other']) await client.create(Secret, { metadata: { name, namespace: 'vault' } })
+  const manager = new Manager({
+    name: 'sites',
+    transport: world.plane.plane.transport,
+    controllers: [declaration as never],
+  })
+  for (const object of manager.rbac().objects({ namespace: 'default' })) await client.create(object)
+  await manager.close()
+  const user = 'system:serviceaccount:default:sites'
+  const asUser: typeof world.between = (request, next) =>
+    next({ ...request, headers: { ...request.headers, 'impersonate-user': user } })
+  world.between = asUser
+  await world.replace(declaration)
+  await world.site()
+  expect(await world.condition('DependenciesReady')).toMatchObject({ status: 'True', reason: 'AllReady' })
+  const limited = new Client({ transport: (request) => asUser(request, world.plane.plane.transport) })
+  const refused = async (read: Promise<unknown>): Promise<boolean> => read.then(() => false, isForbidden)
+  expect(
+    await Promise.all([
+      refused(limited.get(Secret, { name: 'ca', namespace: 'vault' })),
+      refused(limited.get(Secret, { name: 'other', namespace: 'vault' })),
+      refused(limited.list(Secret, { namespace: 'vault' })),
+      refused(limited.list(Secret)),
+    ]),
+  ).toEqual([false, true, true, true])
 })

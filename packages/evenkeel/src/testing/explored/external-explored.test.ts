@@ -3,11 +3,12 @@
  */
 import { expect, test } from 'vitest'
 import type { ControllerDeclaration } from '#controller'
-import { external, ExternalError, type Capabilities, type Driver, type OwnershipLabels } from '#verbs'
+import { dependsOn, external, ExternalError, type Capabilities, type Driver, type OwnershipLabels } from '#verbs'
 import type { ProfileName } from '../deviation.ts'
 import { explore } from '../explore.ts'
 import { formatReport } from '../report/text.ts'
 import type { ProcessContext, Scenario, UserStep } from '../scenario.ts'
+import { Secret } from './children.fixture.ts'
 import { Shape, capabilitySets, type ShapeBody, type ShapeObject } from './shapes.fixture.ts'
 
 /** Shapes as a service of the world outside: plain data in and out. */
@@ -142,3 +143,55 @@ test.each([
   },
   480_000,
 )
+
+const paint = { name: 'paint', namespace: 'default' }
+const colorOf = (secret: { readonly data?: Readonly<Record<string, string>> } | undefined): string =>
+  Buffer.from(secret?.data?.['color'] ?? '', 'base64').toString()
+const dataOf = (color: string): { color: string } => ({ color: Buffer.from(color).toString('base64') })
+
+test('F6: external with a need is silent at tier 1, and no fault makes a shape before its Secret is there', async () => {
+  const painted: readonly UserStep[] = [
+    ...steps.slice(0, 1),
+    { name: 'creates its Secret', run: (user) => user.create(Secret, { metadata: paint, data: dataOf('red') }) },
+    {
+      name: 'changes its Secret',
+      run: async (user) => user.patch(await user.get(Secret, paint), { data: dataOf('blue') }),
+    },
+    ...steps.slice(2),
+  ]
+  const unpainted: string[] = []
+  const controllers = ({ external: { cloud } }: ProcessContext<External>): ControllerDeclaration[] => {
+    const { desired: _, ...driver } = driverOf(cloud, { consistencyWindowMs: 200, ...capabilitySets.S2 })
+    const secret = dependsOn(Secret, (shape: ShapeObject) => shape.spec.name ?? paint.name)
+    const verb = external(
+      {
+        ...driver,
+        desired: ({ spec: { size = 1 } }: ShapeObject, needs) => {
+          const color = colorOf(needs.secret)
+          if (color === '') unpainted.push('a shape without a color')
+          return { color, size }
+        },
+      },
+      {
+        instance: 'here',
+        orphans: 'delete',
+        callTimeoutMs: 1000,
+        policy: { pollIntervalMs: 20_000 },
+        needs: { secret },
+      },
+    )
+    return [{ for: Shape, verbs: [verb] } as unknown as ControllerDeclaration]
+  }
+  const result = await explore<External>({
+    controllers,
+    scenario: {
+      name: 'painted shapes',
+      steps: painted,
+      external: () => ({ cloud: new Cloud() as unknown as CloudClient }),
+      services: { cloud: { reads: ['get', 'list'] } },
+    },
+  })
+  expect(result.failures.length, formatReport(result)).toBe(0)
+  expect([result.left, unpainted]).toEqual([0, []])
+  expect(result.schedules).toBeGreaterThan(100)
+}, 480_000)
