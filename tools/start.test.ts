@@ -74,7 +74,7 @@ test('npm start: prints the addresses of both demos, runs a real process, and Ct
     child.kill('SIGINT')
     expect((await ended)[0]).toBe(0)
     expect([pid, own].filter(isAlive)).toEqual([])
-    expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['identity', 'kubeconfig', 'store'])
+    expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['.gitignore', 'identity', 'kubeconfig', 'store'])
     expect(readdirSync(temporary).filter((name) => !name.startsWith('tsx-'))).toEqual([])
   } finally {
     child.kill('SIGKILL')

@@ -48,7 +48,8 @@ export default class TestProgress extends DefaultReporter {
   onTestModuleEnd(module) {
     const path = relative(root, module.moduleId)
     this.#done.add(path)
-    this.#times[path] = Math.round(module.diagnostic().duration + module.diagnostic().importDuration)
+    const { duration, collectDuration, prepareDuration } = module.diagnostic()
+    this.#times[path] = Math.round(duration + collectDuration + prepareDuration)
     for (const test of module.children.allTests()) this.#tests[test.result().state]++
     if (module.state() === 'failed') {
       this.#clearLine()

@@ -25,7 +25,9 @@ function vitestArguments(given) {
     given.some((argument) => names.some((name) => argument === name || argument.startsWith(`${name}=`)))
   const mode = has('--watch', '-w') ? [] : ['--run']
   const isWhole = !given.some((argument) => !argument.startsWith('-')) && mode.length > 0
-  const shown = has('--reporter') ? [] : [`--reporter=${isWhole ? join(tools, 'test-progress.mjs') : 'default'}`]
+  // What a passing test prints only hides the progress.
+  const whole = [`--reporter=${join(tools, 'test-progress.mjs')}`, '--silent=passed-only']
+  const shown = has('--reporter') ? [] : isWhole ? whole : ['--reporter=default']
   return [
     join(root, 'node_modules', 'vitest', 'vitest.mjs'),
     ...mode,

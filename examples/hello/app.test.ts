@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,6 +29,7 @@ afterEach(() => {
 async function start(env: Record<string, string>, ready: RegExp): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
   child = spawn(process.execPath, [runner ?? '', app ?? ''], {
+    cwd: home,
     env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -95,11 +96,12 @@ async function stop(): Promise<unknown> {
   return code
 }
 
-test('the hello world runs without a cluster, and leaves nothing behind', async () => {
+test('the hello world runs without a cluster, and leaves only its data folder behind', async () => {
   const kubeconfig = await start({}, /export KUBECONFIG=(\S+)/)
   await tryIt(kubeconfig)
   expect(await stop()).toBe(0)
-  expect(existsSync(kubeconfig)).toBe(false)
+  expect(kubeconfig).toBe(join(home, 'data', 'kubeconfig'))
+  expect(readdirSync(join(home, 'data')).toSorted()).toEqual(['.gitignore', 'identity', 'kubeconfig', 'store'])
 })
 
 test('the hello world runs on a cluster over HTTPS, and releases its lease', async () => {

@@ -55,8 +55,8 @@ describe('a program that calls run', () => {
     expect(said).toContain('npx evenkeel why greeting/NAME')
     expect(await greet('you')).toBe('Hello, you!')
     const why = await typed(['why', 'greeting/a'], { cwd: folder })
-    expect(why.out).toContain('Is it ready? yes.')
-    expect(why.out).toContain('Why did its controller run? the ledger has')
+    expect(why.out).toMatch(/^Is it ready\? Yes/m)
+    expect(why.out).toContain('Why did its controller run? The ledger has')
     expect(await readFile(join(folder, 'data', '.gitignore'), 'utf8')).toBe('*\n')
     expect(JSON.parse(await readFile(join(folder, 'data', 'manager.json'), 'utf8'))).toMatchObject({
       managers: [{ name: 'greeting-controller' }],

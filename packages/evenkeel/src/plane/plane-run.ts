@@ -10,7 +10,7 @@
  *
  * Invariants: a failed controller is restarted and does not affect the others; nothing runs after `stop` has resolved.
  */
-import { sleep } from '#base'
+import { sleep, type Logger } from '#base'
 import type { AbortOptions } from '#base'
 import type { Manager } from '#manager'
 import type { Transport } from '#wire'
@@ -141,7 +141,7 @@ export class PlaneRun {
       transport: this.#counting(election?.gate(transport) ?? transport),
       clock,
       random,
-      log: log.child({ plane: name }),
+      log: withoutProgress(log.child({ plane: name })),
       caPem,
       tokenForSecret,
     }
@@ -193,4 +193,9 @@ function isControllerIdle(running: RunningController | undefined): boolean {
       ({ health: { isReady, isWorking, queue } }) => isReady && isWorking && queue.ready === 0 && queue.working === 0,
     )
   )
+}
+
+/** What the controllers of a plane report of their own start and stop is of no interest to its users. */
+function withoutProgress(log: Logger): Logger {
+  return { ...log, info: log.debug, child: (fields) => withoutProgress(log.child(fields)) }
 }
