@@ -68,7 +68,7 @@ export class ChildWorld {
 
   static async start(...declarations: readonly ControllerDeclaration<never, ManagedContext>[]): Promise<ChildWorld> {
     const world = new ChildWorld(await startTestPlane({ kinds: [Site, Box], simulated: true }))
-    world.#declarations = declarations as unknown as readonly ControllerDeclaration<Kind, ManagedContext>[]
+    world.#declare(declarations)
     world.run()
     return world
   }
@@ -107,7 +107,7 @@ export class ChildWorld {
   /** Another program in place of the one that runs. */
   async replace(...declarations: readonly ControllerDeclaration<never, ManagedContext>[]): Promise<void> {
     await this.stopManager()
-    this.#declarations = declarations as unknown as readonly ControllerDeclaration<Kind, ManagedContext>[]
+    this.#declare(declarations)
     this.run()
   }
 
@@ -160,6 +160,10 @@ export class ChildWorld {
     return this.lines
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `${message}: ${String((fields['error'] as Error | undefined)?.message)}`)
+  }
+
+  #declare(declarations: readonly ControllerDeclaration<never, ManagedContext>[]): void {
+    this.#declarations = declarations as unknown as readonly ControllerDeclaration<Kind, ManagedContext>[]
   }
 
   async #send(request: WireRequest): Promise<WireResponse> {

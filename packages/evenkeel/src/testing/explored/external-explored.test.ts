@@ -180,7 +180,7 @@ test('F6: external with a need is silent at tier 1, and no fault makes a shape b
         needs: { secret },
       },
     )
-    return [{ for: Shape, verbs: [verb] } as unknown as ControllerDeclaration]
+    return [{ for: Shape, verbs: [verb] }]
   }
   const result = await explore<External>({
     controllers,
