@@ -1,6 +1,6 @@
 /**
- * Tests that `npm test` leaves to `npm run test:all`: long explorations, whole suites on a second store, and loops with
- * thousands of repetitions. Each layer keeps its own tests in `npm test`; CI runs all.
+ * Tests that `npm test` leaves to `npm run test:all`: long explorations, whole suites on a second store or transport, the
+ * packed packages, and loops with thousands of repetitions. Each layer keeps its own tests in `npm test`; CI runs all.
  */
 export const longTests = [
   'packages/evenkeel/src/testing/explored/**',
@@ -19,4 +19,9 @@ export const longTests = [
   'packages/evenkeel/src/plane/survival/**',
   'packages/cli/src/commands/explore.test.ts',
   'tools/attack.test.ts',
+  'tools/package.test.ts',
+  'tools/tutorial.test.ts',
+  'packages/conformance/src/clients/kubectl/kubectl.test.ts',
+  'packages/conformance/src/server/on-https.test.ts',
+  'packages/conformance/src/server/on-files.test.ts',
 ]

@@ -1,7 +1,7 @@
 /**
  * The tutorial from its first to its last line, as a reader would type it: in an empty folder, with the packed packages.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,15 +40,15 @@ function environment(): NodeJS.ProcessEnv {
   return { ...own, HOME: home, npm_config_registry: registry.url, npm_config_audit: 'false', npm_config_fund: 'false' }
 }
 
-function type(lines: string, cwd: string): string {
-  const { status, stdout, stderr } = spawnSync('bash', ['-euc', lines], {
-    cwd,
-    env: environment(),
-    encoding: 'utf8',
-    timeout: 120_000,
-  })
-  expect(status, `${lines}\n${stdout}${stderr}`).toBe(0)
-  return stdout
+/** Types lines into a terminal; the registry in this process answers meanwhile. */
+async function type(lines: string, cwd: string): Promise<string> {
+  const child = spawn('bash', ['-euc', lines], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (piece: Buffer) => (said.out += piece.toString()))
+  child.stderr.on('data', (piece: Buffer) => (said.err += piece.toString()))
+  const [status] = (await once(child, 'close')) as [number]
+  expect(status, `${lines}\n${said.out}${said.err}`).toBe(0)
+  return said.out
 }
 
 beforeAll(async () => {
@@ -66,14 +66,14 @@ test('the tutorial works as it is printed, from the installation to the last ste
   const [install = ''] = introduction?.fences.map(({ text }) => text) ?? []
   const [program = '', ...before] = install.trimEnd().split('\n').reverse()
   expect(program).toMatch(/^npx tsx blogs\.ts/)
-  type(before.reverse().join('\n'), home)
+  await type(before.reverse().join('\n'), home)
   for (const { title, fences } of steps) {
     const source = fences.find(({ info }) => info === 'ts' || info === 'ts run')
     if (!source) continue
     writeFileSync(join(reader, 'blogs.ts'), source.text)
     if (source.info === 'ts run') {
       const expected = fences.find(({ info }) => info === 'text prints')?.text
-      expect(type(program, reader), title).toBe(expected)
+      expect(await type(program, reader), title).toBe(expected)
     } else
       await whileRunning(
         program,
@@ -104,7 +104,7 @@ async function whileRunning(program: string, typed: readonly Fence[]): Promise<v
   })
   await ready
   try {
-    for (const { text } of typed) type(text, reader)
+    for (const { text } of typed) await type(text, reader)
   } catch (error) {
     throw new Error(`the program said: ${said.text}`, { cause: error })
   } finally {

@@ -109,8 +109,11 @@ export class StatusWriter<S = JsonObject> {
       if (value === undefined) delete next[name]
       else if (!without.has(name)) setOwn(next, name, value)
     }
-    if (this.#conditions.size + this.#removed.size > 0 && !without.has('conditions'))
-      next['conditions'] = this.#nextConditions(next['conditions'])
+    if (this.#conditions.size + this.#removed.size > 0 && !without.has('conditions')) {
+      const conditions = this.#nextConditions(next['conditions'])
+      if (conditions.length > 0) next['conditions'] = conditions
+      else delete next['conditions']
+    }
     if (
       generation !== undefined &&
       getOwn(this.#fields, 'observedGeneration') === undefined &&
@@ -120,7 +123,7 @@ export class StatusWriter<S = JsonObject> {
     return next
   }
 
-  #nextConditions(current: JsonValue | undefined): JsonValue {
+  #nextConditions(current: JsonValue | undefined): JsonValue[] {
     const { generation } = this.#object.metadata
     let conditions: readonly Condition[] = readConditions(current).filter(
       ({ type }) => !this.#removed.has(type) || this.#conditions.has(type),

@@ -181,12 +181,12 @@ async function applyCrd(wanted: CrdManifest, { transport, signal, force }: Apply
 }
 
 function schemasOf({ spec }: CrdManifest): SchemaVersions {
-  const { group, names, versions } = spec
+  const { group, names, versions } = spec as Partial<CrdManifestSpec>
   return {
-    group,
-    plural: names.plural,
-    kind: names.kind,
-    schemas: new Map(versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema ?? {}])),
+    group: group ?? '',
+    plural: names?.plural ?? '',
+    kind: names?.kind ?? '',
+    schemas: new Map(versions?.map(({ name, schema }) => [name, schema?.openAPIV3Schema ?? {}])),
   }
 }
 
