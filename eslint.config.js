@@ -92,7 +92,7 @@ export default defineConfig([
     rules: { 'no-undef': 'error', 'no-unused-vars': ['error', { ignoreRestSiblings: true }] },
   },
   {
-    files: ['tools/**', 'bench/**', 'packages/cli/**', 'examples/**'],
+    files: ['tools/**', 'bench/**', 'packages/cli/**', 'packages/evenkeel/bin/**', 'examples/**'],
     rules: { 'no-console': 'off' },
   },
   {
@@ -111,7 +111,7 @@ export default defineConfig([
     },
   },
   {
-    files: ['**/*.config.{ts,js}', 'tools/test-counter.mjs', 'tools/mutate/runner.ts'],
+    files: ['**/*.config.{ts,js}', 'tools/test-counter.mjs', 'tools/test-progress.mjs', 'tools/mutate/runner.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 ])

@@ -31,6 +31,7 @@ afterEach(() => {
 async function start(file: string): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
   child = spawn(process.execPath, [runner, fileURLToPath(new URL(file, import.meta.url))], {
+    cwd: home,
     env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

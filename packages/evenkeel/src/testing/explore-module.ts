@@ -43,7 +43,7 @@ export async function loadExploreSubject(module: string | URL): Promise<ExploreS
   if (isExploreSubject(subject)) return subject
   const file = path.slice(path.lastIndexOf('/') + 1)
   throw new RangeError(
-    controllers === undefined
+    !isControllers(controllers)
       ? `${path} has no scenario to explore: export controllers and scenario, or name an export that has both as ${file}#name`
       : `${path} has controllers but no scenario: export const scenario = { name, steps: [{ name, run: (user) => user.create(Kind, object) }] }`,
   )
@@ -63,10 +63,14 @@ function isExploreSubject(value: unknown): value is ExploreSubject {
   if (typeof value !== 'object' || value === null) return false
   const { controllers, scenario } = value as Partial<ExploreSubject>
   return (
-    (typeof controllers === 'function' || Array.isArray(controllers)) &&
+    isControllers(controllers) &&
     typeof scenario === 'object' &&
     Array.isArray((scenario as Partial<ExploreSubject['scenario']>).steps)
   )
+}
+
+function isControllers(value: unknown): boolean {
+  return typeof value === 'function' || Array.isArray(value)
 }
 
 export type ExploreModuleOptions = Omit<ExploreOptions, 'controllers' | 'scenario' | 'module'>

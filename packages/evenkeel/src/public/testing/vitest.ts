@@ -13,7 +13,6 @@ import { matchers } from '#testing'
 
 declare module 'vitest' {
   // The name and the parameter are those of vitest.
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars
   interface Matchers<T> {
     /** No single fault makes the program break a golden rule. Explorations take seconds: give the test a timeout. */
     toKeepTheRules(): Promise<void>

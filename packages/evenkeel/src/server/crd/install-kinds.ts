@@ -156,28 +156,32 @@ async function applyCrd(wanted: CrdManifest, { transport, signal, force }: Apply
           body: wanted,
           signal,
         })
-      else if (!deepEqual(present.spec, mergeSpec(present, wanted)) || !hasAnnotations(present, wanted)) {
-        const metadata = {
-          ...present.metadata,
-          annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations },
-        }
-        if (!force)
-          await checkStoredObjects(schemasOf(present), schemasOf(wanted), (path) =>
-            requestObject(transport, { method: 'GET', target: path, signal }),
-          )
-        await requestObject(transport, {
-          method: 'PUT',
-          target,
-          body: { ...present, metadata, spec: mergeSpec(present, wanted) },
-          signal,
-        })
-      }
+      else if (!deepEqual(present.spec, mergeSpec(present, wanted)) || !hasAnnotations(present, wanted))
+        await replaceCrd(present, wanted, { transport, signal, force })
       return
     } catch (error) {
       // Another client changed the CRD at the same time: read it again.
       if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
     }
   }
+}
+
+async function replaceCrd(
+  present: CrdManifest,
+  wanted: CrdManifest,
+  { transport, signal, force }: ApplyCrdOptions,
+): Promise<void> {
+  if (!force)
+    await checkStoredObjects(schemasOf(present), schemasOf(wanted), (target) =>
+      requestObject(transport, { method: 'GET', target, signal }),
+    )
+  const annotations = { ...present.metadata.annotations, ...wanted.metadata.annotations }
+  await requestObject(transport, {
+    method: 'PUT',
+    target: `${crdPath}/${wanted.metadata.name ?? ''}`,
+    body: { ...present, metadata: { ...present.metadata, annotations }, spec: mergeSpec(present, wanted) },
+    signal,
+  })
 }
 
 function schemasOf({ spec }: CrdManifest): SchemaVersions {
