@@ -13,7 +13,7 @@ import type { StatusWriter } from './status.ts'
 
 const type = 'Ready'
 const reason = 'ReconcileError'
-/** A condition's message may have 32,768 characters; nobody reads that many. */
+/** A condition's message may have 32,768 characters, more than fits on a screen. */
 const messageMax = 1_000
 
 interface FailingObject {

@@ -3,7 +3,7 @@
  *
  *   no object            plug-ins may have something left to do; mostly nothing
  *   being deleted        the cleanup steps, then their finalizers are removed; nothing without a cleanup
- *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish (or are told of an early end), write the status
+ *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish (or handle an early end), write the status
  *
  * A reconcile that computes instead of waiting blocks everything else in its process, so the part up to its first
  * `await` is timed. Later parts cannot be separated from other work; there the manager's watchdog names the runs that
