@@ -1,6 +1,6 @@
 /**
  * Tests that `npm test` leaves to `npm run test:all`: long explorations, whole suites on a second store or transport, the
- * packed packages, and loops with thousands of repetitions. Each layer keeps its own tests in `npm test`; CI runs all.
+ * packed packages, programs in processes of their own, and loops with thousands of repetitions. Each layer keeps its own tests in `npm test`; CI runs all.
  */
 export const longTests = [
   'packages/evenkeel/src/testing/explored/**/*.test.ts',
@@ -19,6 +19,13 @@ export const longTests = [
   'packages/evenkeel/src/plane/survival/**/*.test.ts',
   'packages/cli/src/commands/explore.test.ts',
   'tools/attack.test.ts',
+  'tools/ensure.test.ts',
+  'tools/docs-run.test.ts',
+  'packages/cli/src/commands/program.test.ts',
+  'packages/cli/src/commands/serve.test.ts',
+  'packages/conformance/src/store.test.ts',
+  'examples/application-namespace/application-namespace.test.ts',
+  'examples/hello/app.test.ts',
   'tools/package.test.ts',
   'tools/tutorial.test.ts',
   'packages/conformance/src/clients/kubectl/kubectl.test.ts',
