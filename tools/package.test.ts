@@ -245,6 +245,7 @@ let runs = 0
 
 await run({
   name: 'failing',
+  memory: true,
   signal: stopping.signal,
   controllers: [
     {

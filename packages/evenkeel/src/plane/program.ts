@@ -8,7 +8,8 @@
  *                            the tool runs the controllers; `run` resolves when they have stopped
  *   evenkeel explore app.ts  the same, but `run` resolves at once, so that the module has all of its exports
  *
- * Invariant: once a process has loaded a program in this way, no later `run` in it starts a server.
+ * Invariant: while a program is loaded, and as long as its `run` has not returned, no `run` starts a server. A process that
+ * only explored a program may call `run` for itself afterwards.
  *
  * The tool is found by a registered symbol: the program may load another copy of this package than the tool.
  */
@@ -66,8 +67,17 @@ export async function importProgram(
     }
   })
   const finished = import(url) as Promise<Readonly<Record<string, unknown>>>
-  const exports = (await (until ? Promise.race([finished, handedOver]) : finished)) ?? {}
-  const waiting = program ? undefined : patience?.(exports)
-  if (waiting) await Promise.race([handedOver, waiting])
-  return { exports, program, finished }
+  try {
+    const exports = (await (until ? Promise.race([finished, handedOver]) : finished)) ?? {}
+    const waiting = program ? undefined : patience?.(exports)
+    if (waiting) await Promise.race([handedOver, waiting])
+    return { exports, program, finished }
+  } finally {
+    if (until) void until.then(release)
+    else release()
+  }
+}
+
+function release(): void {
+  delete registry[takerKey]
 }

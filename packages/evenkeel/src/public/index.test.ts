@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -213,8 +216,10 @@ test('run prints what a person has to do, and ends with its signal', async () =>
   const write = (text: string): void => void lines.push(text)
   const fake = Object.assign(new EventEmitter(), { stdout: { write }, stderr: { write }, exit: () => undefined })
   const stopping = new AbortController()
+  const data = mkdtempSync(join(tmpdir(), 'evenkeel-run-'))
   const options: Omit<RunProgramOptions, 'controllers'> = {
     embedded: true,
+    data,
     process: fake,
     signal: stopping.signal,
     onReady: () => {
@@ -222,5 +227,6 @@ test('run prints what a person has to do, and ends with its signal', async () =>
     },
   }
   await run({ ...options, controllers: [echo] })
-  expect(lines.join('')).toMatch(/export KUBECONFIG=\S+/)
+  expect(lines.join('')).toContain(`export KUBECONFIG=${join(data, 'kubeconfig')}`)
+  rmSync(data, { recursive: true })
 })
