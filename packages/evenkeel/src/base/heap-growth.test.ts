@@ -43,8 +43,8 @@ test('keepHeapHeadroom makes full collections of a small heap rarer', async () =
 
 test.each([
   [0, 400],
-  [24, 267],
-  [64, 100],
+  [24, 133],
+  [64, 50],
   [400, 30],
 ])('keepHeapHeadroom gives %s MiB of memory %s percent', (mebibytes, percent) => {
   expect(growingPercent(mebibytes * 1_048_576)).toBe(percent)

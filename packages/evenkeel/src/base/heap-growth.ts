@@ -5,15 +5,15 @@
  * limit below 1 GiB that factor is 1.3 to 2: a server with 24 MB of live objects that reads 35 MB of bodies a second
  * collects three times a second, 5 to 30 ms each on a busy machine. So the heap gets the same headroom whatever its size:
  *
- *   live   24 MB ──▶ the next collection at  88 MB (a factor of 3.7)
- *   live  200 MB ──▶ the next collection at 264 MB (a factor of 1.3: V8's own)
+ *   live   24 MB ──▶ the next collection at  56 MB (a factor of 2.3)
+ *   live  200 MB ──▶ the next collection at 260 MB (a factor of 1.3: V8's own)
  *
  * The setting is one of the process. Only a program that owns its process may change it: `evenkeel serve`, not a library.
  */
 import type { Cancel, Clock } from './clock.ts'
 
 const smallHeapBytes = 1_073_741_824
-const headroomBytes = 67_108_864
+const headroomBytes = 33_554_432
 const adjustMs = 1_000
 /** V8's own factor for a small heap. */
 const leastPercent = 30
