@@ -62,12 +62,13 @@ test('renderKinds writes a module for each group version: its kinds, the types t
   expect([...modules.keys()]).toEqual(['core/v1.ts', 'demo/v1.ts'])
   expect((modules.get('demo/v1.ts') ?? '').split('\n').slice(6)).toEqual([
     "import { declareKind } from '#api'",
-    "import type { Kind, KubeObject } from '#api'",
+    "import type { BuiltinType, Kind, KubeObject } from '#api'",
     "import type { Part as CoreV1Part } from '../core/v1.ts'",
     '',
     'export interface Thing extends KubeObject { readonly spec?: ThingSpec }',
     'export interface ThingSpec { readonly parts: readonly CoreV1Part[], readonly size?: string }',
     '',
+    "export const ThingSpec: BuiltinType<ThingSpec> = { builtinType: 'demo.v1.ThingSpec' }",
     "export const Thing: Kind<Thing> = /* @__PURE__ */ declareKind<Thing>({ group: 'demo.k8s.io', version: 'v1', kind: 'Thing', plural: 'things', singular: 'thing', shortNames: ['th'], scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } })",
     '',
   ])

@@ -1,11 +1,18 @@
 /**
- * Modules of typed kinds, one for each group version: its kinds as values, and all types they need.
+ * Modules of typed kinds, one for each group version: its kinds as values, and all types they need, each with a value
+ * of the same name for `schemaOf`.
  *
  * One line per type: the files are for compilers and editors, and short enough to search.
  */
 import { shortName } from '../generate/definitions.ts'
 import type { Published, PublishedResource, PublishedSchema, PublishedVersion } from '../generate/source.ts'
 import { fieldsOf, meaningOf, mentions } from './types.ts'
+
+/** Types that the api layer has: the module of their group version exports them too, so that they have values. */
+const sharedModule = 'meta.v1'
+const sharedTypes = ['Condition', 'LabelSelector', 'LabelSelectorRequirement', 'ObjectMeta', 'OwnerReference'].map(
+  (own) => ({ own, from: `Api${own}` }),
+)
 
 /** Types by short name, and the module of each kind. */
 interface Sources {
@@ -39,6 +46,9 @@ function renderModule(module: string, names: readonly string[], { schemas, versi
   const kindNames = new Set(names.filter((own) => isObject(schemas.get(`${module}.${own}`))))
   if (kindNames.size > 0) name('#KubeObject')
   if (kinds.length > 0) name('#Kind')
+  const shared = module === sharedModule ? sharedTypes : []
+  const schemaNames = [...names.filter((own) => !kindNames.has(own)), ...shared.map(({ own }) => own)]
+  if (schemaNames.length > 0) name('#BuiltinType')
   const types = names.map((own) => {
     const schema = schemas.get(`${module}.${own}`) ?? {}
     if (!kindNames.has(own)) return `export interface ${own} { ${fieldsOf(schema, name)} }`.replace('{  }', '{}')
@@ -47,12 +57,20 @@ function renderModule(module: string, names: readonly string[], { schemas, versi
       '{}',
     )
   })
-  const values = kinds.map((resource) => renderKind(resource, version as PublishedVersion))
+  const values = [
+    ...schemaNames.map((own) => `export const ${own}: BuiltinType<${own}> = { builtinType: '${module}.${own}' }`),
+    ...kinds.map((resource) => renderKind(resource, version as PublishedVersion)),
+  ]
   const heads = [
     ...(kinds.length > 0 ? ["import { declareKind } from '#api'"] : []),
     ...[...imports].map(([from, taken]) => `import type { ${[...taken].sort().join(', ')} } from '${from}'`),
   ]
-  return [header(module), ...heads, '', ...types, ...(values.length > 0 ? ['', ...values] : []), ''].join('\n')
+  const aliases = shared.map(({ own, from }) => `export type ${own} = ${from}`)
+  if (shared.length > 0)
+    heads.push(`import type { ${shared.map(({ own, from }) => `${own} as ${from}`).join(', ')} } from '#api'`)
+  return [header(module), ...heads, '', ...types, ...aliases, ...(values.length > 0 ? ['', ...values] : []), ''].join(
+    '\n',
+  )
 }
 
 /** Writes references and records the imports they need. */

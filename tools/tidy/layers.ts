@@ -75,7 +75,8 @@ function libraryComplaint(house: House, path: string, specifier: string): string
     return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
   if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/'))
     return `the library does not import itself by name: write #layer instead of ${specifier}`
-  if (specifier === builtinsPackage.name && layer !== builtinsPackage.usedBy)
+  const isBuiltins = specifier === builtinsPackage.name || specifier.startsWith(`${builtinsPackage.name}/`)
+  if (isBuiltins && !builtinsPackage.usedBy.some((user) => user === layer))
     return `${layer} may not import ${builtinsPackage.name}`
   return undeclared(house, path, specifier)
 }

@@ -18,8 +18,9 @@ export const limits = {
   folderDepth: 3,
 } as const
 
-/** Files of cases: their length depends on the list. */
-export const caseFiles = /\.(?:test|fixture)\.ts$|^packages\/conformance\/src\/.*\/cases\/|^tools\/tidy\/samples\.ts$/
+/** Files of cases, and generated lists: their length depends on the list. */
+export const caseFiles =
+  /\.(?:test|fixture)\.ts$|^packages\/evenkeel\/src\/kinds\/generated\/|^packages\/conformance\/src\/.*\/cases\/|^tools\/tidy\/samples\.ts$/
 
 /** The layers of the library, lowest first, each with the layers it may import. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
@@ -84,12 +85,12 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The package of the built-in kinds is between two layers: it imports api through one entry; only server uses it. */
+/** The package of the built-in kinds is between two layers: it imports api through one entry; only two layers use it. */
 export const builtinsPackage = {
   home: 'packages/builtins',
   name: '@evenkeel/builtins',
   sees: 'evenkeel/unstable/builtins',
-  usedBy: 'server',
+  usedBy: ['server', 'kinds'],
 } as const
 
 /** The parts of the library that the conformance suite may use. */

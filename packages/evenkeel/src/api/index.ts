@@ -167,7 +167,7 @@ export {
   type GroupVersion,
   type GroupVersionKind,
 } from './group-version.ts'
-export type { Infer, SchemaSource } from './kind/infer.ts'
+export type { BuiltinType, Infer, SchemaSource, TypedSchema } from './kind/infer.ts'
 export type { InputOf, Kind, ObjectOf, PrinterColumn, ScalePaths, Scope } from './kind/kind.ts'
 export { jsonSchemaOf } from './kind/standard-schema.ts'
 

@@ -28,18 +28,22 @@ describe('defineKind with zod', () => {
   test('types', () => {
     type Site = ObjectOf<typeof Website>
     expectTypeOf<Site['spec']>().toEqualTypeOf<{
-      image: string
-      replicas: number
-      port?: string | number | undefined
+      readonly image: string
+      readonly replicas: number
+      readonly port?: string | number | undefined
     }>()
     expectTypeOf<Site['status']>().toEqualTypeOf<
-      | { readyReplicas?: number; readonly conditions?: readonly Condition[]; readonly observedGeneration?: number }
+      | {
+          readonly readyReplicas?: number
+          readonly conditions?: readonly Condition[]
+          readonly observedGeneration?: number
+        }
       | undefined
     >()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      replicas?: number | undefined
-      port?: string | number | undefined
+      readonly image: string
+      readonly replicas?: number | undefined
+      readonly port?: string | number | undefined
     }>()
     expectTypeOf<Stored<Site>['metadata']['uid']>().toEqualTypeOf<string>()
     expectTypeOf<Stored<Site>['metadata']['generation']>().toEqualTypeOf<number>()
@@ -71,10 +75,31 @@ describe('defineKind with zod', () => {
     )
   })
 
-  test('refuses a type that JSON does not have', () => {
-    expect(() => defineKind({ ...names, spec: z.object({ at: z.date() }) })).toThrow(
-      /^zod cannot turn Website\.spec into a JSON Schema \(openapi-3\.0: .*; draft-2020-12: .*\): use only types that JSON has$/,
+  test('F11: refuses a type that JSON does not have, with the name of the field', () => {
+    expect(() => defineKind({ ...names, spec: z.object({ deep: z.object({ at: z.date() }) }) })).toThrow(
+      /^zod cannot turn Website\.spec into a JSON Schema \(openapi-3\.0: Website\.spec\.deep\.at is z\.date\(\), which has no JSON Schema: .*use only types that JSON has$/,
     )
+    expect(() => defineKind({ ...names, spec: z.object({ at: z.custom<string>() }) })).toThrow(
+      /Website\.spec\.at is z\.custom\(\), which has no JSON Schema/,
+    )
+  })
+
+  test('F11: a custom type may bring its JSON Schema in its metadata', () => {
+    const { schema } = defineKind({
+      ...names,
+      spec: z.object({ id: z.custom<`id-${string}`>().meta({ type: 'string', pattern: '^id-' }) }),
+    })
+    expect(schema).toMatchObject({ properties: { spec: { properties: { id: { type: 'string', pattern: '^id-' } } } } })
+  })
+
+  test('F10: an object that was read is read-only to the compiler, at any depth', () => {
+    const Deep = defineKind({
+      ...names,
+      spec: z.object({ a: z.object({ list: z.array(z.object({ n: z.number() })) }) }),
+    })
+    type Spec = ObjectOf<typeof Deep>['spec']
+    expectTypeOf<Spec>().toEqualTypeOf<{ readonly a: { readonly list: readonly { readonly n: number }[] } }>()
+    expectTypeOf<InputOf<typeof Deep>['spec']>().toEqualTypeOf<Spec>()
   })
 })
 
@@ -87,17 +112,17 @@ describe('defineKind with arktype', () => {
 
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      mode: 'fast' | 'slow'
-      replicas?: number
+      readonly image: string
+      readonly mode: 'fast' | 'slow'
+      readonly replicas?: number
     }>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      mode: 'fast' | 'slow'
-      replicas?: number
+      readonly image: string
+      readonly mode: 'fast' | 'slow'
+      readonly replicas?: number
     }>()
     expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
-      ready?: boolean
+      readonly ready?: boolean
       readonly conditions?: readonly Condition[]
       readonly observedGeneration?: number
     }>()
@@ -146,8 +171,14 @@ describe('defineKind with valibot', () => {
       },
     }
     const Website = defineKind({ ...names, spec: wrapped })
-    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string; replicas: number }>()
-    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string; replicas?: number | undefined }>()
+    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
+      readonly image: string
+      readonly replicas: number
+    }>()
+    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
+      readonly image: string
+      readonly replicas?: number | undefined
+    }>()
     expect(Website.schema).toMatchObject({ properties: { spec: jsonSchema } })
   })
 })
@@ -167,14 +198,14 @@ describe('defineKind with typebox', () => {
 
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      replicas?: number
-      mode: 'fast' | 'slow'
-      tags: string[]
-      env: { [x: string]: number }
+      readonly image: string
+      readonly replicas?: number
+      readonly mode: 'fast' | 'slow'
+      readonly tags: readonly string[]
+      readonly env: { readonly [x: string]: number }
     }>()
     expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
-      ready?: boolean
+      readonly ready?: boolean
       readonly conditions?: readonly Condition[]
       readonly observedGeneration?: number
     }>()
@@ -209,17 +240,17 @@ describe('defineKind with plain JSON Schema', () => {
 
   test('types: a default may be left out when writing and is there when reading', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      replicas: number
-      mode: 'fast' | 'slow'
+      readonly image: string
+      readonly replicas: number
+      readonly mode: 'fast' | 'slow'
     }>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
-      image: string
-      mode: 'fast' | 'slow'
-      replicas?: number
+      readonly image: string
+      readonly mode: 'fast' | 'slow'
+      readonly replicas?: number
     }>()
     expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
-      ready?: boolean
+      readonly ready?: boolean
       readonly conditions?: readonly Condition[]
       readonly observedGeneration?: number
     }>()
@@ -230,7 +261,7 @@ describe('defineKind with plain JSON Schema', () => {
       ...names,
       spec: { type: 'object', required: ['a'], properties: { a: { type: 'array', items: { enum: [1, 2] } } } },
     })
-    expectTypeOf<ObjectOf<typeof Inline>['spec']>().toEqualTypeOf<{ a: (1 | 2)[] }>()
+    expectTypeOf<ObjectOf<typeof Inline>['spec']>().toEqualTypeOf<{ readonly a: readonly (1 | 2)[] }>()
     expect(Inline.subresources).toEqual({ status: false })
   })
 
@@ -294,8 +325,8 @@ describe('the status of defineKind', () => {
       status: { type: 'object', properties: { conditions: { type: 'string' }, ready: { type: 'boolean' } } },
     })
     expectTypeOf<NonNullable<ObjectOf<typeof Own>['status']>>().toEqualTypeOf<{
-      conditions?: string
-      ready?: boolean
+      readonly conditions?: string
+      readonly ready?: boolean
       readonly observedGeneration?: number
     }>()
     expect(statusOf(Own)).toMatchObject({
@@ -318,7 +349,7 @@ describe('the status of defineKind', () => {
 
   test('an open one has an open type', () => {
     const Open = defineKind({ ...names, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } })
-    expectTypeOf<NonNullable<ObjectOf<typeof Open>['status']>>().toEqualTypeOf<{ [x: string]: unknown }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Open>['status']>>().toEqualTypeOf<{ readonly [x: string]: unknown }>()
   })
 })
 

@@ -20,30 +20,73 @@ import { withStandardStatus, type VerbReport, type WithStandardStatus } from './
 
 /** The names and properties of a kind; those with a default are optional. */
 interface KindNames {
+  /** The API group: a domain that you own. @example group: 'demo.example.com' */
   readonly group: string
+  /** The version of the API: `v1`, `v1beta1`, `v2alpha1`. @example version: 'v1' */
   readonly version: string
+  /** The name of the kind, in CamelCase. @example kind: 'Website' */
   readonly kind: string
   /**
    * The resource in URLs.
    *
    * @default the kind in lower case with an English plural: `Proxy` gives `proxies`, `Ingress` gives `ingresses`
+   * @example plural: 'proxies'
    */
   readonly plural?: string
-  /** @default the kind in lower case */
+  /**
+   * The name for one object: `kubectl get proxy web`.
+   *
+   * @default the kind in lower case
+   * @example singular: 'proxy'
+   */
   readonly singular?: string
-  /** @default the kind followed by `List` */
+  /**
+   * The kind of a list of objects.
+   *
+   * @default the kind followed by `List`
+   * @example listKind: 'WebsiteList'
+   */
   readonly listKind?: string
-  /** @default none */
+  /**
+   * Short names for kubectl.
+   *
+   * @default none
+   * @example shortNames: ['ws'] // kubectl get ws
+   */
   readonly shortNames?: readonly string[]
-  /** @default none */
+  /**
+   * Groups of kinds that kubectl gets together.
+   *
+   * @default none
+   * @example categories: ['all'] // kubectl get all
+   */
   readonly categories?: readonly string[]
-  /** @default 'Namespaced' */
+  /**
+   * Whether objects are in a namespace.
+   *
+   * @default 'Namespaced'
+   * @example scope: 'Cluster'
+   */
   readonly scope?: Scope
-  /** Enables the scale subresource. */
+  /**
+   * Enables the scale subresource.
+   *
+   * @example scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } // kubectl scale
+   */
   readonly scale?: ScalePaths
-  /** @default none, so that `kubectl get` shows name and age */
+  /**
+   * The columns of `kubectl get`.
+   *
+   * @default none, so that `kubectl get` shows name and age
+   * @example printerColumns: [{ name: 'Image', type: 'string', jsonPath: '.spec.image' }]
+   */
   readonly printerColumns?: readonly PrinterColumn[]
-  /** @default none */
+  /**
+   * Fields that a field selector may use.
+   *
+   * @default none
+   * @example selectableFields: ['.spec.color'] // kubectl get websites --field-selector spec.color=red
+   */
   readonly selectableFields?: readonly string[]
 }
 
@@ -52,14 +95,21 @@ interface KindDefinition<
   Status extends SchemaSource | undefined,
   Report extends VerbReport = never,
 > extends KindNames {
-  /** The desired state. */
+  /** The desired state. @example spec: z.object({ image: z.string(), replicas: z.number().int().default(1) }) */
   readonly spec?: Spec
   /**
    * The observed state; a schema enables the status subresource. `conditions` and `observedGeneration` are added unless
    * the schema has its own; no field is required, because a controller writes a status step by step.
+   *
+   * @example status: z.object({ url: z.string() })
    */
   readonly status?: Status
-  /** The verbs of its controller that report in the status; see `VerbStatus`. @default none */
+  /**
+   * The verbs of its controller that report in the status; see `VerbStatus`.
+   *
+   * @default none
+   * @example reports: ['children', 'dependencies', 'actions', 'external']
+   */
   readonly reports?: readonly Report[]
 }
 

@@ -3,7 +3,9 @@
  *
  * They differ in defaults: a field with a default may be left out when sending and is always there when reading.
  * Standard Schema libraries bring their own types; for plain JSON Schema this file works them out from the literal.
+ * All of them are readonly to any depth: objects that are read are frozen, and the compiler refuses an assignment first.
  */
+import type { JsonObject } from '@evenkeel/cel/primitives'
 import type { StandardSchema } from './standard-schema.ts'
 
 /** `input`: what a client sends. `stored`: what comes back, with defaults filled in. */
@@ -31,11 +33,37 @@ interface JsonSchemaLike {
 export type SchemaSource = StandardSchema | JsonSchemaLike
 
 /** The type a source describes. */
-export type Infer<Source, D extends Direction> = Source extends {
-  readonly '~standard': { readonly types?: infer Types }
-}
-  ? StandardType<NonNullable<Types>, D>
-  : FromJsonSchema<Source, D>
+export type Infer<Source, D extends Direction> = ReadonlyDeep<
+  Source extends { readonly '~standard': { readonly types?: infer Types } }
+    ? StandardType<NonNullable<Types>, D>
+    : FromJsonSchema<Source, D>
+>
+
+type Primitive = string | number | bigint | boolean | symbol | null | undefined
+
+/**
+ * The type with every field and item readonly. Functions and `any` stay as they are, and so does a type whose own fields
+ * are readonly already, such as `PodTemplateSpec`: it keeps its name in messages of the compiler.
+ */
+type ReadonlyDeep<T> = 0 extends 1 & T
+  ? T
+  : T extends Primitive | ((...given: never[]) => unknown)
+    ? T
+    : T extends object
+      ? IsReadonly<T> extends true
+        ? T
+        : { readonly [Name in keyof T]: ReadonlyDeep<T[Name]> }
+      : T
+
+/** Whether no field can be assigned to: types that differ in `readonly` are not identical. */
+type IsReadonly<T> =
+  (<X>() => X extends { [Name in keyof T]: T[Name] } ? 1 : 2) extends <X>() => X extends {
+    readonly [Name in keyof T]: T[Name]
+  }
+    ? 1
+    : 2
+    ? true
+    : false
 
 type StandardType<Types, D extends Direction> = Types extends {
   readonly input: infer Input
@@ -46,10 +74,29 @@ type StandardType<Types, D extends Direction> = Types extends {
     : Output
   : unknown
 
+/** A JSON Schema whose TypeScript type is known: what `schemaOf` returns. `~type` never has a value. */
+export type TypedSchema<T> = {
+  readonly type: 'object'
+  readonly properties: JsonObject
+  readonly required?: readonly string[]
+  readonly '~type'?: T
+}
+
+/** A type of Kubernetes as a value, such as `PodTemplateSpec`: its name, and its TypeScript type for `schemaOf`. */
+export interface BuiltinType<T> {
+  /** `core.v1.PodTemplateSpec` */
+  readonly builtinType: string
+  readonly '~type'?: T
+}
+
 /** The type a JSON Schema literal describes. */
-export type FromJsonSchema<Schema, D extends Direction> = Schema extends { readonly nullable: true }
-  ? NonNull<Schema, D> | null
-  : NonNull<Schema, D>
+export type FromJsonSchema<Schema, D extends Direction> = '~type' extends keyof Schema
+  ? Schema extends TypedSchema<infer T>
+    ? T
+    : never
+  : Schema extends { readonly nullable: true }
+    ? NonNull<Schema, D> | null
+    : NonNull<Schema, D>
 
 type NonNull<Schema, D extends Direction> = Schema extends { readonly 'x-kubernetes-int-or-string': true }
   ? string | number

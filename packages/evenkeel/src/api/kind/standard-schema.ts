@@ -19,9 +19,14 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
+type Convert = (options: {
+  readonly target: string
+  readonly libraryOptions?: Record<string, unknown>
+}) => Record<string, unknown>
+
 interface JsonSchemaConverter {
-  readonly input: (options: { readonly target: string }) => Record<string, unknown>
-  readonly output: (options: { readonly target: string }) => Record<string, unknown>
+  readonly input: Convert
+  readonly output: Convert
 }
 
 /**
@@ -36,7 +41,8 @@ export function jsonSchemaOf(source: object, where: string): JsonObject {
       throw new RangeError(`${where} must be a schema of a Standard JSON Schema library or a JSON Schema object`)
     return source
   }
-  const { vendor, jsonSchema } = source['~standard']
+  const { vendor, jsonSchema: given } = source['~standard']
+  const jsonSchema = given && (vendor === 'zod' ? zodConverter(given, where) : given)
   if (jsonSchema === undefined) {
     throw new RangeError(
       `${where} is a ${vendor} schema, and ${vendor} does not give its JSON Schema: ${remedies.get(vendor) ?? fallbackRemedy}`,
@@ -75,6 +81,60 @@ function convertInput(
   throw new RangeError(
     `${vendor} cannot turn ${where} into a JSON Schema (${failures.join('; ')}): use only types that JSON has`,
   )
+}
+
+// What only a program can check has no JSON Schema of its own; `.meta()` may give it one.
+const zodTypesOfPrograms = new Set([
+  'bigint',
+  'symbol',
+  'undefined',
+  'void',
+  'date',
+  'map',
+  'set',
+  'custom',
+  'nan',
+  'transform',
+  'function',
+  'promise',
+])
+
+interface ZodNode {
+  readonly zodSchema: { readonly _zod: { readonly def: { readonly type: string } } }
+  readonly jsonSchema: object
+  readonly path: readonly (string | number)[]
+}
+
+/**
+ * zod refuses `z.custom<PodTemplateSpec>().meta(schemaOf(PodTemplateSpec))`, because a custom type has no JSON Schema, and
+ * does not say at which field. So it is asked again, with every such type checked here: the metadata must have a schema.
+ */
+function zodConverter({ input, output }: JsonSchemaConverter, where: string): JsonSchemaConverter {
+  const again =
+    (convert: Convert): Convert =>
+    ({ target }) => {
+      try {
+        return convert({ target })
+      } catch {
+        // A type with metadata is a copy of the one without, and zod shows both, at one path.
+        const types = new Map<string, { readonly type: string; readonly hasSchema: boolean }>()
+        const override = ({ zodSchema, jsonSchema, path }: ZodNode): void => {
+          const { type } = zodSchema._zod.def
+          if (!zodTypesOfPrograms.has(type)) return
+          const field = [where, ...path.filter((step) => step !== 'properties')].join('.')
+          const hasSchema = 'type' in jsonSchema || 'anyOf' in jsonSchema || types.get(field)?.hasSchema === true
+          types.set(field, { type, hasSchema })
+        }
+        const schema = convert({ target, libraryOptions: { unrepresentable: 'any', override } })
+        for (const [field, { type, hasSchema }] of types)
+          if (!hasSchema)
+            throw new Error(
+              `${field} is z.${type}(), which has no JSON Schema: add one with .meta({ type: … }), for a type of Kubernetes with .meta(schemaOf(PodTemplateSpec))`,
+            )
+        return schema
+      }
+    }
+  return { input: again(input), output: again(output) }
 }
 
 interface OutputCheck {

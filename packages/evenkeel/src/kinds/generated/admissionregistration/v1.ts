@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Condition, Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Condition, Kind, KubeObject, LabelSelector } from '#api'
 
 export interface ApplyConfiguration { readonly expression?: string }
 export interface AuditAnnotation { readonly key: string, readonly valueExpression: string }
@@ -37,6 +37,29 @@ export interface Validation { readonly expression: string, readonly message?: st
 export interface Variable { readonly expression: string, readonly name: string }
 export interface WebhookClientConfig { readonly caBundle?: string, readonly service?: ServiceReference, readonly url?: string }
 
+export const ApplyConfiguration: BuiltinType<ApplyConfiguration> = { builtinType: 'admissionregistration.v1.ApplyConfiguration' }
+export const AuditAnnotation: BuiltinType<AuditAnnotation> = { builtinType: 'admissionregistration.v1.AuditAnnotation' }
+export const ExpressionWarning: BuiltinType<ExpressionWarning> = { builtinType: 'admissionregistration.v1.ExpressionWarning' }
+export const JSONPatch: BuiltinType<JSONPatch> = { builtinType: 'admissionregistration.v1.JSONPatch' }
+export const MatchCondition: BuiltinType<MatchCondition> = { builtinType: 'admissionregistration.v1.MatchCondition' }
+export const MatchResources: BuiltinType<MatchResources> = { builtinType: 'admissionregistration.v1.MatchResources' }
+export const MutatingAdmissionPolicyBindingSpec: BuiltinType<MutatingAdmissionPolicyBindingSpec> = { builtinType: 'admissionregistration.v1.MutatingAdmissionPolicyBindingSpec' }
+export const MutatingAdmissionPolicySpec: BuiltinType<MutatingAdmissionPolicySpec> = { builtinType: 'admissionregistration.v1.MutatingAdmissionPolicySpec' }
+export const MutatingWebhook: BuiltinType<MutatingWebhook> = { builtinType: 'admissionregistration.v1.MutatingWebhook' }
+export const Mutation: BuiltinType<Mutation> = { builtinType: 'admissionregistration.v1.Mutation' }
+export const NamedRuleWithOperations: BuiltinType<NamedRuleWithOperations> = { builtinType: 'admissionregistration.v1.NamedRuleWithOperations' }
+export const ParamKind: BuiltinType<ParamKind> = { builtinType: 'admissionregistration.v1.ParamKind' }
+export const ParamRef: BuiltinType<ParamRef> = { builtinType: 'admissionregistration.v1.ParamRef' }
+export const RuleWithOperations: BuiltinType<RuleWithOperations> = { builtinType: 'admissionregistration.v1.RuleWithOperations' }
+export const ServiceReference: BuiltinType<ServiceReference> = { builtinType: 'admissionregistration.v1.ServiceReference' }
+export const TypeChecking: BuiltinType<TypeChecking> = { builtinType: 'admissionregistration.v1.TypeChecking' }
+export const ValidatingAdmissionPolicyBindingSpec: BuiltinType<ValidatingAdmissionPolicyBindingSpec> = { builtinType: 'admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec' }
+export const ValidatingAdmissionPolicySpec: BuiltinType<ValidatingAdmissionPolicySpec> = { builtinType: 'admissionregistration.v1.ValidatingAdmissionPolicySpec' }
+export const ValidatingAdmissionPolicyStatus: BuiltinType<ValidatingAdmissionPolicyStatus> = { builtinType: 'admissionregistration.v1.ValidatingAdmissionPolicyStatus' }
+export const ValidatingWebhook: BuiltinType<ValidatingWebhook> = { builtinType: 'admissionregistration.v1.ValidatingWebhook' }
+export const Validation: BuiltinType<Validation> = { builtinType: 'admissionregistration.v1.Validation' }
+export const Variable: BuiltinType<Variable> = { builtinType: 'admissionregistration.v1.Variable' }
+export const WebhookClientConfig: BuiltinType<WebhookClientConfig> = { builtinType: 'admissionregistration.v1.WebhookClientConfig' }
 export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy> = /* @__PURE__ */ declareKind<MutatingAdmissionPolicy>({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'MutatingAdmissionPolicy', plural: 'mutatingadmissionpolicies', singular: 'mutatingadmissionpolicy', scope: 'Cluster', categories: ['api-extensions'], statusSubresource: false })
 export const MutatingAdmissionPolicyBinding: Kind<MutatingAdmissionPolicyBinding> = /* @__PURE__ */ declareKind<MutatingAdmissionPolicyBinding>({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'MutatingAdmissionPolicyBinding', plural: 'mutatingadmissionpolicybindings', singular: 'mutatingadmissionpolicybinding', scope: 'Cluster', categories: ['api-extensions'], statusSubresource: false })
 export const MutatingWebhookConfiguration: Kind<MutatingWebhookConfiguration> = /* @__PURE__ */ declareKind<MutatingWebhookConfiguration>({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'MutatingWebhookConfiguration', plural: 'mutatingwebhookconfigurations', singular: 'mutatingwebhookconfiguration', scope: 'Cluster', categories: ['api-extensions'], statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { JsonValue, Kind, KubeObject } from '#api'
+import type { BuiltinType, JsonValue, Kind, KubeObject } from '#api'
 
 export interface CustomResourceColumnDefinition { readonly description?: string, readonly format?: string, readonly jsonPath: string, readonly name: string, readonly priority?: number, readonly type: string }
 export interface CustomResourceConversion { readonly strategy: string, readonly webhook?: WebhookConversion }
@@ -27,4 +27,22 @@ export interface ValidationRule { readonly fieldPath?: string, readonly message?
 export interface WebhookClientConfig { readonly caBundle?: string, readonly service?: ServiceReference, readonly url?: string }
 export interface WebhookConversion { readonly clientConfig?: WebhookClientConfig, readonly conversionReviewVersions: readonly string[] }
 
+export const CustomResourceColumnDefinition: BuiltinType<CustomResourceColumnDefinition> = { builtinType: 'apiextensions.v1.CustomResourceColumnDefinition' }
+export const CustomResourceConversion: BuiltinType<CustomResourceConversion> = { builtinType: 'apiextensions.v1.CustomResourceConversion' }
+export const CustomResourceDefinitionCondition: BuiltinType<CustomResourceDefinitionCondition> = { builtinType: 'apiextensions.v1.CustomResourceDefinitionCondition' }
+export const CustomResourceDefinitionNames: BuiltinType<CustomResourceDefinitionNames> = { builtinType: 'apiextensions.v1.CustomResourceDefinitionNames' }
+export const CustomResourceDefinitionSpec: BuiltinType<CustomResourceDefinitionSpec> = { builtinType: 'apiextensions.v1.CustomResourceDefinitionSpec' }
+export const CustomResourceDefinitionStatus: BuiltinType<CustomResourceDefinitionStatus> = { builtinType: 'apiextensions.v1.CustomResourceDefinitionStatus' }
+export const CustomResourceDefinitionVersion: BuiltinType<CustomResourceDefinitionVersion> = { builtinType: 'apiextensions.v1.CustomResourceDefinitionVersion' }
+export const CustomResourceSubresourceScale: BuiltinType<CustomResourceSubresourceScale> = { builtinType: 'apiextensions.v1.CustomResourceSubresourceScale' }
+export const CustomResourceSubresourceStatus: BuiltinType<CustomResourceSubresourceStatus> = { builtinType: 'apiextensions.v1.CustomResourceSubresourceStatus' }
+export const CustomResourceSubresources: BuiltinType<CustomResourceSubresources> = { builtinType: 'apiextensions.v1.CustomResourceSubresources' }
+export const CustomResourceValidation: BuiltinType<CustomResourceValidation> = { builtinType: 'apiextensions.v1.CustomResourceValidation' }
+export const ExternalDocumentation: BuiltinType<ExternalDocumentation> = { builtinType: 'apiextensions.v1.ExternalDocumentation' }
+export const JSONSchemaProps: BuiltinType<JSONSchemaProps> = { builtinType: 'apiextensions.v1.JSONSchemaProps' }
+export const SelectableField: BuiltinType<SelectableField> = { builtinType: 'apiextensions.v1.SelectableField' }
+export const ServiceReference: BuiltinType<ServiceReference> = { builtinType: 'apiextensions.v1.ServiceReference' }
+export const ValidationRule: BuiltinType<ValidationRule> = { builtinType: 'apiextensions.v1.ValidationRule' }
+export const WebhookClientConfig: BuiltinType<WebhookClientConfig> = { builtinType: 'apiextensions.v1.WebhookClientConfig' }
+export const WebhookConversion: BuiltinType<WebhookConversion> = { builtinType: 'apiextensions.v1.WebhookConversion' }
 export const CustomResourceDefinition: Kind<CustomResourceDefinition> = /* @__PURE__ */ declareKind<CustomResourceDefinition>({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', singular: 'customresourcedefinition', scope: 'Cluster', shortNames: ['crd', 'crds'], categories: ['api-extensions'] })

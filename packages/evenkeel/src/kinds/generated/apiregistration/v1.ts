@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface APIService extends KubeObject { readonly spec?: APIServiceSpec, readonly status?: APIServiceStatus }
 export interface APIServiceCondition { readonly lastTransitionTime?: string, readonly message?: string, readonly reason?: string, readonly status: string, readonly type: string }
@@ -13,4 +13,8 @@ export interface APIServiceSpec { readonly caBundle?: string, readonly group?: s
 export interface APIServiceStatus { readonly conditions?: readonly APIServiceCondition[] }
 export interface ServiceReference { readonly name?: string, readonly namespace?: string, readonly port?: number }
 
+export const APIServiceCondition: BuiltinType<APIServiceCondition> = { builtinType: 'apiregistration.v1.APIServiceCondition' }
+export const APIServiceSpec: BuiltinType<APIServiceSpec> = { builtinType: 'apiregistration.v1.APIServiceSpec' }
+export const APIServiceStatus: BuiltinType<APIServiceStatus> = { builtinType: 'apiregistration.v1.APIServiceStatus' }
+export const ServiceReference: BuiltinType<ServiceReference> = { builtinType: 'apiregistration.v1.ServiceReference' }
 export const APIService: Kind<APIService> = /* @__PURE__ */ declareKind<APIService>({ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', plural: 'apiservices', singular: 'apiservice', scope: 'Cluster', categories: ['api-extensions'] })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { JsonObject, Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, JsonObject, Kind, KubeObject, LabelSelector } from '#api'
 import type { PersistentVolumeClaim as CoreV1PersistentVolumeClaim, PodTemplateSpec as CoreV1PodTemplateSpec } from '../core/v1.ts'
 
 export interface ControllerRevision extends KubeObject { readonly data?: JsonObject, readonly revision: number }
@@ -34,6 +34,26 @@ export interface StatefulSetSpec { readonly minReadySeconds?: number, readonly o
 export interface StatefulSetStatus { readonly availableReplicas?: number, readonly collisionCount?: number, readonly conditions?: readonly StatefulSetCondition[], readonly currentReplicas?: number, readonly currentRevision?: string, readonly observedGeneration?: number, readonly readyReplicas?: number, readonly replicas: number, readonly updateRevision?: string, readonly updatedReplicas?: number }
 export interface StatefulSetUpdateStrategy { readonly rollingUpdate?: RollingUpdateStatefulSetStrategy, readonly type?: string }
 
+export const DaemonSetCondition: BuiltinType<DaemonSetCondition> = { builtinType: 'apps.v1.DaemonSetCondition' }
+export const DaemonSetSpec: BuiltinType<DaemonSetSpec> = { builtinType: 'apps.v1.DaemonSetSpec' }
+export const DaemonSetStatus: BuiltinType<DaemonSetStatus> = { builtinType: 'apps.v1.DaemonSetStatus' }
+export const DaemonSetUpdateStrategy: BuiltinType<DaemonSetUpdateStrategy> = { builtinType: 'apps.v1.DaemonSetUpdateStrategy' }
+export const DeploymentCondition: BuiltinType<DeploymentCondition> = { builtinType: 'apps.v1.DeploymentCondition' }
+export const DeploymentSpec: BuiltinType<DeploymentSpec> = { builtinType: 'apps.v1.DeploymentSpec' }
+export const DeploymentStatus: BuiltinType<DeploymentStatus> = { builtinType: 'apps.v1.DeploymentStatus' }
+export const DeploymentStrategy: BuiltinType<DeploymentStrategy> = { builtinType: 'apps.v1.DeploymentStrategy' }
+export const ReplicaSetCondition: BuiltinType<ReplicaSetCondition> = { builtinType: 'apps.v1.ReplicaSetCondition' }
+export const ReplicaSetSpec: BuiltinType<ReplicaSetSpec> = { builtinType: 'apps.v1.ReplicaSetSpec' }
+export const ReplicaSetStatus: BuiltinType<ReplicaSetStatus> = { builtinType: 'apps.v1.ReplicaSetStatus' }
+export const RollingUpdateDaemonSet: BuiltinType<RollingUpdateDaemonSet> = { builtinType: 'apps.v1.RollingUpdateDaemonSet' }
+export const RollingUpdateDeployment: BuiltinType<RollingUpdateDeployment> = { builtinType: 'apps.v1.RollingUpdateDeployment' }
+export const RollingUpdateStatefulSetStrategy: BuiltinType<RollingUpdateStatefulSetStrategy> = { builtinType: 'apps.v1.RollingUpdateStatefulSetStrategy' }
+export const StatefulSetCondition: BuiltinType<StatefulSetCondition> = { builtinType: 'apps.v1.StatefulSetCondition' }
+export const StatefulSetOrdinals: BuiltinType<StatefulSetOrdinals> = { builtinType: 'apps.v1.StatefulSetOrdinals' }
+export const StatefulSetPersistentVolumeClaimRetentionPolicy: BuiltinType<StatefulSetPersistentVolumeClaimRetentionPolicy> = { builtinType: 'apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy' }
+export const StatefulSetSpec: BuiltinType<StatefulSetSpec> = { builtinType: 'apps.v1.StatefulSetSpec' }
+export const StatefulSetStatus: BuiltinType<StatefulSetStatus> = { builtinType: 'apps.v1.StatefulSetStatus' }
+export const StatefulSetUpdateStrategy: BuiltinType<StatefulSetUpdateStrategy> = { builtinType: 'apps.v1.StatefulSetUpdateStrategy' }
 export const ControllerRevision: Kind<ControllerRevision> = /* @__PURE__ */ declareKind<ControllerRevision>({ group: 'apps', version: 'v1', kind: 'ControllerRevision', plural: 'controllerrevisions', singular: 'controllerrevision', statusSubresource: false })
 export const DaemonSet: Kind<DaemonSet> = /* @__PURE__ */ declareKind<DaemonSet>({ group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets', singular: 'daemonset', shortNames: ['ds'], categories: ['all'] })
 export const Deployment: Kind<Deployment> = /* @__PURE__ */ declareKind<Deployment>({ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', singular: 'deployment', shortNames: ['deploy'], categories: ['all'], scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface BoundObjectReference { readonly apiVersion?: string, readonly kind?: string, readonly name?: string, readonly uid?: string }
 export interface SelfSubjectReview extends KubeObject { readonly status?: SelfSubjectReviewStatus }
@@ -18,5 +18,12 @@ export interface TokenReviewSpec { readonly audiences?: readonly string[], reado
 export interface TokenReviewStatus { readonly audiences?: readonly string[], readonly authenticated?: boolean, readonly error?: string, readonly user?: UserInfo }
 export interface UserInfo { readonly extra?: Readonly<Record<string, readonly string[]>>, readonly groups?: readonly string[], readonly uid?: string, readonly username?: string }
 
+export const BoundObjectReference: BuiltinType<BoundObjectReference> = { builtinType: 'authentication.v1.BoundObjectReference' }
+export const SelfSubjectReviewStatus: BuiltinType<SelfSubjectReviewStatus> = { builtinType: 'authentication.v1.SelfSubjectReviewStatus' }
+export const TokenRequestSpec: BuiltinType<TokenRequestSpec> = { builtinType: 'authentication.v1.TokenRequestSpec' }
+export const TokenRequestStatus: BuiltinType<TokenRequestStatus> = { builtinType: 'authentication.v1.TokenRequestStatus' }
+export const TokenReviewSpec: BuiltinType<TokenReviewSpec> = { builtinType: 'authentication.v1.TokenReviewSpec' }
+export const TokenReviewStatus: BuiltinType<TokenReviewStatus> = { builtinType: 'authentication.v1.TokenReviewStatus' }
+export const UserInfo: BuiltinType<UserInfo> = { builtinType: 'authentication.v1.UserInfo' }
 export const SelfSubjectReview: Kind<SelfSubjectReview> = /* @__PURE__ */ declareKind<SelfSubjectReview>({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', singular: 'selfsubjectreview', scope: 'Cluster', statusSubresource: false })
 export const TokenReview: Kind<TokenReview> = /* @__PURE__ */ declareKind<TokenReview>({ group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', singular: 'tokenreview', scope: 'Cluster', statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject, LabelSelectorRequirement } from '#api'
+import type { BuiltinType, Kind, KubeObject, LabelSelectorRequirement } from '#api'
 import type { FieldSelectorRequirement as MetaV1FieldSelectorRequirement } from '../meta/v1.ts'
 
 export interface FieldSelectorAttributes { readonly rawSelector?: string, readonly requirements?: readonly MetaV1FieldSelectorRequirement[] }
@@ -24,6 +24,17 @@ export interface SubjectAccessReviewSpec { readonly extra?: Readonly<Record<stri
 export interface SubjectAccessReviewStatus { readonly allowed: boolean, readonly denied?: boolean, readonly evaluationError?: string, readonly reason?: string }
 export interface SubjectRulesReviewStatus { readonly evaluationError?: string, readonly incomplete: boolean, readonly nonResourceRules: readonly NonResourceRule[], readonly resourceRules: readonly ResourceRule[] }
 
+export const FieldSelectorAttributes: BuiltinType<FieldSelectorAttributes> = { builtinType: 'authorization.v1.FieldSelectorAttributes' }
+export const LabelSelectorAttributes: BuiltinType<LabelSelectorAttributes> = { builtinType: 'authorization.v1.LabelSelectorAttributes' }
+export const NonResourceAttributes: BuiltinType<NonResourceAttributes> = { builtinType: 'authorization.v1.NonResourceAttributes' }
+export const NonResourceRule: BuiltinType<NonResourceRule> = { builtinType: 'authorization.v1.NonResourceRule' }
+export const ResourceAttributes: BuiltinType<ResourceAttributes> = { builtinType: 'authorization.v1.ResourceAttributes' }
+export const ResourceRule: BuiltinType<ResourceRule> = { builtinType: 'authorization.v1.ResourceRule' }
+export const SelfSubjectAccessReviewSpec: BuiltinType<SelfSubjectAccessReviewSpec> = { builtinType: 'authorization.v1.SelfSubjectAccessReviewSpec' }
+export const SelfSubjectRulesReviewSpec: BuiltinType<SelfSubjectRulesReviewSpec> = { builtinType: 'authorization.v1.SelfSubjectRulesReviewSpec' }
+export const SubjectAccessReviewSpec: BuiltinType<SubjectAccessReviewSpec> = { builtinType: 'authorization.v1.SubjectAccessReviewSpec' }
+export const SubjectAccessReviewStatus: BuiltinType<SubjectAccessReviewStatus> = { builtinType: 'authorization.v1.SubjectAccessReviewStatus' }
+export const SubjectRulesReviewStatus: BuiltinType<SubjectRulesReviewStatus> = { builtinType: 'authorization.v1.SubjectRulesReviewStatus' }
 export const LocalSubjectAccessReview: Kind<LocalSubjectAccessReview> = /* @__PURE__ */ declareKind<LocalSubjectAccessReview>({ group: 'authorization.k8s.io', version: 'v1', kind: 'LocalSubjectAccessReview', plural: 'localsubjectaccessreviews', singular: 'localsubjectaccessreview', statusSubresource: false })
 export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview> = /* @__PURE__ */ declareKind<SelfSubjectAccessReview>({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', singular: 'selfsubjectaccessreview', scope: 'Cluster', statusSubresource: false })
 export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview> = /* @__PURE__ */ declareKind<SelfSubjectRulesReview>({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', singular: 'selfsubjectrulesreview', scope: 'Cluster', statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface CrossVersionObjectReference { readonly apiVersion?: string, readonly kind: string, readonly name: string }
 export interface HorizontalPodAutoscaler extends KubeObject { readonly spec: HorizontalPodAutoscalerSpec, readonly status?: HorizontalPodAutoscalerStatus }
@@ -15,4 +15,9 @@ export interface Scale extends KubeObject { readonly spec?: ScaleSpec, readonly 
 export interface ScaleSpec { readonly replicas?: number }
 export interface ScaleStatus { readonly replicas: number, readonly selector?: string }
 
+export const CrossVersionObjectReference: BuiltinType<CrossVersionObjectReference> = { builtinType: 'autoscaling.v1.CrossVersionObjectReference' }
+export const HorizontalPodAutoscalerSpec: BuiltinType<HorizontalPodAutoscalerSpec> = { builtinType: 'autoscaling.v1.HorizontalPodAutoscalerSpec' }
+export const HorizontalPodAutoscalerStatus: BuiltinType<HorizontalPodAutoscalerStatus> = { builtinType: 'autoscaling.v1.HorizontalPodAutoscalerStatus' }
+export const ScaleSpec: BuiltinType<ScaleSpec> = { builtinType: 'autoscaling.v1.ScaleSpec' }
+export const ScaleStatus: BuiltinType<ScaleStatus> = { builtinType: 'autoscaling.v1.ScaleStatus' }
 export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = /* @__PURE__ */ declareKind<HorizontalPodAutoscaler>({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', singular: 'horizontalpodautoscaler', shortNames: ['hpa'], categories: ['all'] })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Kind, KubeObject, LabelSelector } from '#api'
 
 export interface ContainerResourceMetricSource { readonly container: string, readonly name: string, readonly target: MetricTarget }
 export interface ContainerResourceMetricStatus { readonly container: string, readonly current: MetricValueStatus, readonly name: string }
@@ -31,4 +31,26 @@ export interface PodsMetricStatus { readonly current: MetricValueStatus, readonl
 export interface ResourceMetricSource { readonly name: string, readonly target: MetricTarget }
 export interface ResourceMetricStatus { readonly current: MetricValueStatus, readonly name: string }
 
+export const ContainerResourceMetricSource: BuiltinType<ContainerResourceMetricSource> = { builtinType: 'autoscaling.v2.ContainerResourceMetricSource' }
+export const ContainerResourceMetricStatus: BuiltinType<ContainerResourceMetricStatus> = { builtinType: 'autoscaling.v2.ContainerResourceMetricStatus' }
+export const CrossVersionObjectReference: BuiltinType<CrossVersionObjectReference> = { builtinType: 'autoscaling.v2.CrossVersionObjectReference' }
+export const ExternalMetricSource: BuiltinType<ExternalMetricSource> = { builtinType: 'autoscaling.v2.ExternalMetricSource' }
+export const ExternalMetricStatus: BuiltinType<ExternalMetricStatus> = { builtinType: 'autoscaling.v2.ExternalMetricStatus' }
+export const HPAScalingPolicy: BuiltinType<HPAScalingPolicy> = { builtinType: 'autoscaling.v2.HPAScalingPolicy' }
+export const HPAScalingRules: BuiltinType<HPAScalingRules> = { builtinType: 'autoscaling.v2.HPAScalingRules' }
+export const HorizontalPodAutoscalerBehavior: BuiltinType<HorizontalPodAutoscalerBehavior> = { builtinType: 'autoscaling.v2.HorizontalPodAutoscalerBehavior' }
+export const HorizontalPodAutoscalerCondition: BuiltinType<HorizontalPodAutoscalerCondition> = { builtinType: 'autoscaling.v2.HorizontalPodAutoscalerCondition' }
+export const HorizontalPodAutoscalerSpec: BuiltinType<HorizontalPodAutoscalerSpec> = { builtinType: 'autoscaling.v2.HorizontalPodAutoscalerSpec' }
+export const HorizontalPodAutoscalerStatus: BuiltinType<HorizontalPodAutoscalerStatus> = { builtinType: 'autoscaling.v2.HorizontalPodAutoscalerStatus' }
+export const MetricIdentifier: BuiltinType<MetricIdentifier> = { builtinType: 'autoscaling.v2.MetricIdentifier' }
+export const MetricSpec: BuiltinType<MetricSpec> = { builtinType: 'autoscaling.v2.MetricSpec' }
+export const MetricStatus: BuiltinType<MetricStatus> = { builtinType: 'autoscaling.v2.MetricStatus' }
+export const MetricTarget: BuiltinType<MetricTarget> = { builtinType: 'autoscaling.v2.MetricTarget' }
+export const MetricValueStatus: BuiltinType<MetricValueStatus> = { builtinType: 'autoscaling.v2.MetricValueStatus' }
+export const ObjectMetricSource: BuiltinType<ObjectMetricSource> = { builtinType: 'autoscaling.v2.ObjectMetricSource' }
+export const ObjectMetricStatus: BuiltinType<ObjectMetricStatus> = { builtinType: 'autoscaling.v2.ObjectMetricStatus' }
+export const PodsMetricSource: BuiltinType<PodsMetricSource> = { builtinType: 'autoscaling.v2.PodsMetricSource' }
+export const PodsMetricStatus: BuiltinType<PodsMetricStatus> = { builtinType: 'autoscaling.v2.PodsMetricStatus' }
+export const ResourceMetricSource: BuiltinType<ResourceMetricSource> = { builtinType: 'autoscaling.v2.ResourceMetricSource' }
+export const ResourceMetricStatus: BuiltinType<ResourceMetricStatus> = { builtinType: 'autoscaling.v2.ResourceMetricStatus' }
 export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = /* @__PURE__ */ declareKind<HorizontalPodAutoscaler>({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', singular: 'horizontalpodautoscaler', shortNames: ['hpa'], categories: ['all'] })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject, LabelSelector, ObjectMeta } from '#api'
+import type { BuiltinType, Kind, KubeObject, LabelSelector, ObjectMeta } from '#api'
 import type { ObjectReference as CoreV1ObjectReference, PodTemplateSpec as CoreV1PodTemplateSpec } from '../core/v1.ts'
 
 export interface CronJob extends KubeObject { readonly spec: CronJobSpec, readonly status?: CronJobStatus }
@@ -24,5 +24,18 @@ export interface SuccessPolicy { readonly rules: readonly SuccessPolicyRule[] }
 export interface SuccessPolicyRule { readonly succeededCount?: number, readonly succeededIndexes?: string }
 export interface UncountedTerminatedPods { readonly failed?: readonly string[], readonly succeeded?: readonly string[] }
 
+export const CronJobSpec: BuiltinType<CronJobSpec> = { builtinType: 'batch.v1.CronJobSpec' }
+export const CronJobStatus: BuiltinType<CronJobStatus> = { builtinType: 'batch.v1.CronJobStatus' }
+export const JobCondition: BuiltinType<JobCondition> = { builtinType: 'batch.v1.JobCondition' }
+export const JobSpec: BuiltinType<JobSpec> = { builtinType: 'batch.v1.JobSpec' }
+export const JobStatus: BuiltinType<JobStatus> = { builtinType: 'batch.v1.JobStatus' }
+export const JobTemplateSpec: BuiltinType<JobTemplateSpec> = { builtinType: 'batch.v1.JobTemplateSpec' }
+export const PodFailurePolicy: BuiltinType<PodFailurePolicy> = { builtinType: 'batch.v1.PodFailurePolicy' }
+export const PodFailurePolicyOnExitCodesRequirement: BuiltinType<PodFailurePolicyOnExitCodesRequirement> = { builtinType: 'batch.v1.PodFailurePolicyOnExitCodesRequirement' }
+export const PodFailurePolicyOnPodConditionsPattern: BuiltinType<PodFailurePolicyOnPodConditionsPattern> = { builtinType: 'batch.v1.PodFailurePolicyOnPodConditionsPattern' }
+export const PodFailurePolicyRule: BuiltinType<PodFailurePolicyRule> = { builtinType: 'batch.v1.PodFailurePolicyRule' }
+export const SuccessPolicy: BuiltinType<SuccessPolicy> = { builtinType: 'batch.v1.SuccessPolicy' }
+export const SuccessPolicyRule: BuiltinType<SuccessPolicyRule> = { builtinType: 'batch.v1.SuccessPolicyRule' }
+export const UncountedTerminatedPods: BuiltinType<UncountedTerminatedPods> = { builtinType: 'batch.v1.UncountedTerminatedPods' }
 export const CronJob: Kind<CronJob> = /* @__PURE__ */ declareKind<CronJob>({ group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', singular: 'cronjob', shortNames: ['cj'], categories: ['all'] })
 export const Job: Kind<Job> = /* @__PURE__ */ declareKind<Job>({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', singular: 'job', categories: ['all'] })

@@ -5,11 +5,14 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface CertificateSigningRequest extends KubeObject { readonly spec: CertificateSigningRequestSpec, readonly status?: CertificateSigningRequestStatus }
 export interface CertificateSigningRequestCondition { readonly lastTransitionTime?: string, readonly lastUpdateTime?: string, readonly message?: string, readonly reason?: string, readonly status: string, readonly type: string }
 export interface CertificateSigningRequestSpec { readonly expirationSeconds?: number, readonly extra?: Readonly<Record<string, readonly string[]>>, readonly groups?: readonly string[], readonly request: string, readonly signerName: string, readonly uid?: string, readonly usages?: readonly string[], readonly username?: string }
 export interface CertificateSigningRequestStatus { readonly certificate?: string, readonly conditions?: readonly CertificateSigningRequestCondition[] }
 
+export const CertificateSigningRequestCondition: BuiltinType<CertificateSigningRequestCondition> = { builtinType: 'certificates.v1.CertificateSigningRequestCondition' }
+export const CertificateSigningRequestSpec: BuiltinType<CertificateSigningRequestSpec> = { builtinType: 'certificates.v1.CertificateSigningRequestSpec' }
+export const CertificateSigningRequestStatus: BuiltinType<CertificateSigningRequestStatus> = { builtinType: 'certificates.v1.CertificateSigningRequestStatus' }
 export const CertificateSigningRequest: Kind<CertificateSigningRequest> = /* @__PURE__ */ declareKind<CertificateSigningRequest>({ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', plural: 'certificatesigningrequests', singular: 'certificatesigningrequest', scope: 'Cluster', shortNames: ['csr'] })

@@ -5,9 +5,10 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface Lease extends KubeObject { readonly spec?: LeaseSpec }
 export interface LeaseSpec { readonly acquireTime?: string, readonly holderIdentity?: string, readonly leaseDurationSeconds?: number, readonly leaseTransitions?: number, readonly preferredHolder?: string, readonly renewTime?: string, readonly strategy?: string }
 
+export const LeaseSpec: BuiltinType<LeaseSpec> = { builtinType: 'coordination.v1.LeaseSpec' }
 export const Lease: Kind<Lease> = /* @__PURE__ */ declareKind<Lease>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', singular: 'lease', statusSubresource: false })

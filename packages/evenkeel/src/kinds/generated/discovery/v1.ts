@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 import type { ObjectReference as CoreV1ObjectReference } from '../core/v1.ts'
 
 export interface Endpoint { readonly addresses: readonly string[], readonly conditions?: EndpointConditions, readonly deprecatedTopology?: Readonly<Record<string, string>>, readonly hints?: EndpointHints, readonly hostname?: string, readonly nodeName?: string, readonly targetRef?: CoreV1ObjectReference, readonly zone?: string }
@@ -16,4 +16,10 @@ export interface EndpointSlice extends KubeObject { readonly addressType: string
 export interface ForNode { readonly name: string }
 export interface ForZone { readonly name: string }
 
+export const Endpoint: BuiltinType<Endpoint> = { builtinType: 'discovery.v1.Endpoint' }
+export const EndpointConditions: BuiltinType<EndpointConditions> = { builtinType: 'discovery.v1.EndpointConditions' }
+export const EndpointHints: BuiltinType<EndpointHints> = { builtinType: 'discovery.v1.EndpointHints' }
+export const EndpointPort: BuiltinType<EndpointPort> = { builtinType: 'discovery.v1.EndpointPort' }
+export const ForNode: BuiltinType<ForNode> = { builtinType: 'discovery.v1.ForNode' }
+export const ForZone: BuiltinType<ForZone> = { builtinType: 'discovery.v1.ForZone' }
 export const EndpointSlice: Kind<EndpointSlice> = /* @__PURE__ */ declareKind<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', plural: 'endpointslices', singular: 'endpointslice', statusSubresource: false })

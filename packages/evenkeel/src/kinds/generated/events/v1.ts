@@ -5,10 +5,11 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 import type { EventSource as CoreV1EventSource, ObjectReference as CoreV1ObjectReference } from '../core/v1.ts'
 
 export interface Event extends KubeObject { readonly action?: string, readonly deprecatedCount?: number, readonly deprecatedFirstTimestamp?: string, readonly deprecatedLastTimestamp?: string, readonly deprecatedSource?: CoreV1EventSource, readonly eventTime: string, readonly note?: string, readonly reason?: string, readonly regarding?: CoreV1ObjectReference, readonly related?: CoreV1ObjectReference, readonly reportingController?: string, readonly reportingInstance?: string, readonly series?: EventSeries, readonly type?: string }
 export interface EventSeries { readonly count: number, readonly lastObservedTime: string }
 
+export const EventSeries: BuiltinType<EventSeries> = { builtinType: 'events.v1.EventSeries' }
 export const Event: Kind<Event> = /* @__PURE__ */ declareKind<Event>({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', singular: 'event', shortNames: ['ev'], statusSubresource: false })

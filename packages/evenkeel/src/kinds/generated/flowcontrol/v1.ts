@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 
 export interface ExemptPriorityLevelConfiguration { readonly lendablePercent?: number, readonly nominalConcurrencyShares?: number }
 export interface FlowDistinguisherMethod { readonly type: string }
@@ -29,5 +29,24 @@ export interface ServiceAccountSubject { readonly name: string, readonly namespa
 export interface Subject { readonly group?: GroupSubject, readonly kind: string, readonly serviceAccount?: ServiceAccountSubject, readonly user?: UserSubject }
 export interface UserSubject { readonly name: string }
 
+export const ExemptPriorityLevelConfiguration: BuiltinType<ExemptPriorityLevelConfiguration> = { builtinType: 'flowcontrol.v1.ExemptPriorityLevelConfiguration' }
+export const FlowDistinguisherMethod: BuiltinType<FlowDistinguisherMethod> = { builtinType: 'flowcontrol.v1.FlowDistinguisherMethod' }
+export const FlowSchemaCondition: BuiltinType<FlowSchemaCondition> = { builtinType: 'flowcontrol.v1.FlowSchemaCondition' }
+export const FlowSchemaSpec: BuiltinType<FlowSchemaSpec> = { builtinType: 'flowcontrol.v1.FlowSchemaSpec' }
+export const FlowSchemaStatus: BuiltinType<FlowSchemaStatus> = { builtinType: 'flowcontrol.v1.FlowSchemaStatus' }
+export const GroupSubject: BuiltinType<GroupSubject> = { builtinType: 'flowcontrol.v1.GroupSubject' }
+export const LimitResponse: BuiltinType<LimitResponse> = { builtinType: 'flowcontrol.v1.LimitResponse' }
+export const LimitedPriorityLevelConfiguration: BuiltinType<LimitedPriorityLevelConfiguration> = { builtinType: 'flowcontrol.v1.LimitedPriorityLevelConfiguration' }
+export const NonResourcePolicyRule: BuiltinType<NonResourcePolicyRule> = { builtinType: 'flowcontrol.v1.NonResourcePolicyRule' }
+export const PolicyRulesWithSubjects: BuiltinType<PolicyRulesWithSubjects> = { builtinType: 'flowcontrol.v1.PolicyRulesWithSubjects' }
+export const PriorityLevelConfigurationCondition: BuiltinType<PriorityLevelConfigurationCondition> = { builtinType: 'flowcontrol.v1.PriorityLevelConfigurationCondition' }
+export const PriorityLevelConfigurationReference: BuiltinType<PriorityLevelConfigurationReference> = { builtinType: 'flowcontrol.v1.PriorityLevelConfigurationReference' }
+export const PriorityLevelConfigurationSpec: BuiltinType<PriorityLevelConfigurationSpec> = { builtinType: 'flowcontrol.v1.PriorityLevelConfigurationSpec' }
+export const PriorityLevelConfigurationStatus: BuiltinType<PriorityLevelConfigurationStatus> = { builtinType: 'flowcontrol.v1.PriorityLevelConfigurationStatus' }
+export const QueuingConfiguration: BuiltinType<QueuingConfiguration> = { builtinType: 'flowcontrol.v1.QueuingConfiguration' }
+export const ResourcePolicyRule: BuiltinType<ResourcePolicyRule> = { builtinType: 'flowcontrol.v1.ResourcePolicyRule' }
+export const ServiceAccountSubject: BuiltinType<ServiceAccountSubject> = { builtinType: 'flowcontrol.v1.ServiceAccountSubject' }
+export const Subject: BuiltinType<Subject> = { builtinType: 'flowcontrol.v1.Subject' }
+export const UserSubject: BuiltinType<UserSubject> = { builtinType: 'flowcontrol.v1.UserSubject' }
 export const FlowSchema: Kind<FlowSchema> = /* @__PURE__ */ declareKind<FlowSchema>({ group: 'flowcontrol.apiserver.k8s.io', version: 'v1', kind: 'FlowSchema', plural: 'flowschemas', singular: 'flowschema', scope: 'Cluster' })
 export const PriorityLevelConfiguration: Kind<PriorityLevelConfiguration> = /* @__PURE__ */ declareKind<PriorityLevelConfiguration>({ group: 'flowcontrol.apiserver.k8s.io', version: 'v1', kind: 'PriorityLevelConfiguration', plural: 'prioritylevelconfigurations', singular: 'prioritylevelconfiguration', scope: 'Cluster' })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Condition, Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Condition, Kind, KubeObject, LabelSelector } from '#api'
 import type { TypedLocalObjectReference as CoreV1TypedLocalObjectReference } from '../core/v1.ts'
 
 export interface HTTPIngressPath { readonly backend: IngressBackend, readonly path?: string, readonly pathType: string }
@@ -38,6 +38,30 @@ export interface ServiceCIDR extends KubeObject { readonly spec?: ServiceCIDRSpe
 export interface ServiceCIDRSpec { readonly cidrs?: readonly string[] }
 export interface ServiceCIDRStatus { readonly conditions?: readonly Condition[] }
 
+export const HTTPIngressPath: BuiltinType<HTTPIngressPath> = { builtinType: 'networking.v1.HTTPIngressPath' }
+export const HTTPIngressRuleValue: BuiltinType<HTTPIngressRuleValue> = { builtinType: 'networking.v1.HTTPIngressRuleValue' }
+export const IPAddressSpec: BuiltinType<IPAddressSpec> = { builtinType: 'networking.v1.IPAddressSpec' }
+export const IPBlock: BuiltinType<IPBlock> = { builtinType: 'networking.v1.IPBlock' }
+export const IngressBackend: BuiltinType<IngressBackend> = { builtinType: 'networking.v1.IngressBackend' }
+export const IngressClassParametersReference: BuiltinType<IngressClassParametersReference> = { builtinType: 'networking.v1.IngressClassParametersReference' }
+export const IngressClassSpec: BuiltinType<IngressClassSpec> = { builtinType: 'networking.v1.IngressClassSpec' }
+export const IngressLoadBalancerIngress: BuiltinType<IngressLoadBalancerIngress> = { builtinType: 'networking.v1.IngressLoadBalancerIngress' }
+export const IngressLoadBalancerStatus: BuiltinType<IngressLoadBalancerStatus> = { builtinType: 'networking.v1.IngressLoadBalancerStatus' }
+export const IngressPortStatus: BuiltinType<IngressPortStatus> = { builtinType: 'networking.v1.IngressPortStatus' }
+export const IngressRule: BuiltinType<IngressRule> = { builtinType: 'networking.v1.IngressRule' }
+export const IngressServiceBackend: BuiltinType<IngressServiceBackend> = { builtinType: 'networking.v1.IngressServiceBackend' }
+export const IngressSpec: BuiltinType<IngressSpec> = { builtinType: 'networking.v1.IngressSpec' }
+export const IngressStatus: BuiltinType<IngressStatus> = { builtinType: 'networking.v1.IngressStatus' }
+export const IngressTLS: BuiltinType<IngressTLS> = { builtinType: 'networking.v1.IngressTLS' }
+export const NetworkPolicyEgressRule: BuiltinType<NetworkPolicyEgressRule> = { builtinType: 'networking.v1.NetworkPolicyEgressRule' }
+export const NetworkPolicyIngressRule: BuiltinType<NetworkPolicyIngressRule> = { builtinType: 'networking.v1.NetworkPolicyIngressRule' }
+export const NetworkPolicyPeer: BuiltinType<NetworkPolicyPeer> = { builtinType: 'networking.v1.NetworkPolicyPeer' }
+export const NetworkPolicyPort: BuiltinType<NetworkPolicyPort> = { builtinType: 'networking.v1.NetworkPolicyPort' }
+export const NetworkPolicySpec: BuiltinType<NetworkPolicySpec> = { builtinType: 'networking.v1.NetworkPolicySpec' }
+export const ParentReference: BuiltinType<ParentReference> = { builtinType: 'networking.v1.ParentReference' }
+export const ServiceBackendPort: BuiltinType<ServiceBackendPort> = { builtinType: 'networking.v1.ServiceBackendPort' }
+export const ServiceCIDRSpec: BuiltinType<ServiceCIDRSpec> = { builtinType: 'networking.v1.ServiceCIDRSpec' }
+export const ServiceCIDRStatus: BuiltinType<ServiceCIDRStatus> = { builtinType: 'networking.v1.ServiceCIDRStatus' }
 export const IngressClass: Kind<IngressClass> = /* @__PURE__ */ declareKind<IngressClass>({ group: 'networking.k8s.io', version: 'v1', kind: 'IngressClass', plural: 'ingressclasses', singular: 'ingressclass', scope: 'Cluster', statusSubresource: false })
 export const Ingress: Kind<Ingress> = /* @__PURE__ */ declareKind<Ingress>({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress', plural: 'ingresses', singular: 'ingress', shortNames: ['ing'] })
 export const IPAddress: Kind<IPAddress> = /* @__PURE__ */ declareKind<IPAddress>({ group: 'networking.k8s.io', version: 'v1', kind: 'IPAddress', plural: 'ipaddresses', singular: 'ipaddress', scope: 'Cluster', shortNames: ['ip'], statusSubresource: false })

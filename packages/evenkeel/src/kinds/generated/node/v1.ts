@@ -5,11 +5,13 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject } from '#api'
+import type { BuiltinType, Kind, KubeObject } from '#api'
 import type { Toleration as CoreV1Toleration } from '../core/v1.ts'
 
 export interface Overhead { readonly podFixed?: Readonly<Record<string, string>> }
 export interface RuntimeClass extends KubeObject { readonly handler: string, readonly overhead?: Overhead, readonly scheduling?: Scheduling }
 export interface Scheduling { readonly nodeSelector?: Readonly<Record<string, string>>, readonly tolerations?: readonly CoreV1Toleration[] }
 
+export const Overhead: BuiltinType<Overhead> = { builtinType: 'node.v1.Overhead' }
+export const Scheduling: BuiltinType<Scheduling> = { builtinType: 'node.v1.Scheduling' }
 export const RuntimeClass: Kind<RuntimeClass> = /* @__PURE__ */ declareKind<RuntimeClass>({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', singular: 'runtimeclass', scope: 'Cluster', statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Condition, Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Condition, Kind, KubeObject, LabelSelector } from '#api'
 import type { DeleteOptions as MetaV1DeleteOptions } from '../meta/v1.ts'
 
 export interface Eviction extends KubeObject { readonly deleteOptions?: MetaV1DeleteOptions }
@@ -13,4 +13,6 @@ export interface PodDisruptionBudget extends KubeObject { readonly spec?: PodDis
 export interface PodDisruptionBudgetSpec { readonly maxUnavailable?: number | string, readonly minAvailable?: number | string, readonly selector?: LabelSelector, readonly unhealthyPodEvictionPolicy?: string }
 export interface PodDisruptionBudgetStatus { readonly conditions?: readonly Condition[], readonly currentHealthy?: number, readonly desiredHealthy?: number, readonly disruptedPods?: Readonly<Record<string, string>>, readonly disruptionsAllowed?: number, readonly expectedPods?: number, readonly observedGeneration?: number }
 
+export const PodDisruptionBudgetSpec: BuiltinType<PodDisruptionBudgetSpec> = { builtinType: 'policy.v1.PodDisruptionBudgetSpec' }
+export const PodDisruptionBudgetStatus: BuiltinType<PodDisruptionBudgetStatus> = { builtinType: 'policy.v1.PodDisruptionBudgetStatus' }
 export const PodDisruptionBudget: Kind<PodDisruptionBudget> = /* @__PURE__ */ declareKind<PodDisruptionBudget>({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', singular: 'poddisruptionbudget', shortNames: ['pdb'] })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Kind, KubeObject, LabelSelector } from '#api'
 
 export interface AggregationRule { readonly clusterRoleSelectors?: readonly LabelSelector[] }
 export interface ClusterRole extends KubeObject { readonly aggregationRule?: AggregationRule, readonly rules?: readonly PolicyRule[] }
@@ -16,6 +16,10 @@ export interface RoleBinding extends KubeObject { readonly roleRef: RoleRef, rea
 export interface RoleRef { readonly apiGroup?: string, readonly kind: string, readonly name: string }
 export interface Subject { readonly apiGroup?: string, readonly kind: string, readonly name: string, readonly namespace?: string }
 
+export const AggregationRule: BuiltinType<AggregationRule> = { builtinType: 'rbac.v1.AggregationRule' }
+export const PolicyRule: BuiltinType<PolicyRule> = { builtinType: 'rbac.v1.PolicyRule' }
+export const RoleRef: BuiltinType<RoleRef> = { builtinType: 'rbac.v1.RoleRef' }
+export const Subject: BuiltinType<Subject> = { builtinType: 'rbac.v1.Subject' }
 export const ClusterRoleBinding: Kind<ClusterRoleBinding> = /* @__PURE__ */ declareKind<ClusterRoleBinding>({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', singular: 'clusterrolebinding', scope: 'Cluster', statusSubresource: false })
 export const ClusterRole: Kind<ClusterRole> = /* @__PURE__ */ declareKind<ClusterRole>({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', plural: 'clusterroles', singular: 'clusterrole', scope: 'Cluster', statusSubresource: false })
 export const RoleBinding: Kind<RoleBinding> = /* @__PURE__ */ declareKind<RoleBinding>({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding', plural: 'rolebindings', singular: 'rolebinding', statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Condition, JsonObject, Kind, KubeObject, ObjectMeta } from '#api'
+import type { BuiltinType, Condition, JsonObject, Kind, KubeObject, ObjectMeta } from '#api'
 import type { NodeSelector as CoreV1NodeSelector } from '../core/v1.ts'
 
 export interface AllocatedDeviceStatus { readonly conditions?: readonly Condition[], readonly data?: JsonObject, readonly device: string, readonly driver: string, readonly networkData?: NetworkDeviceData, readonly pool: string, readonly shareID?: string }
@@ -48,6 +48,41 @@ export interface ResourcePool { readonly generation: number, readonly name: stri
 export interface ResourceSlice extends KubeObject { readonly spec: ResourceSliceSpec }
 export interface ResourceSliceSpec { readonly allNodes?: boolean, readonly devices?: readonly Device[], readonly driver: string, readonly nodeName?: string, readonly nodeSelector?: CoreV1NodeSelector, readonly perDeviceNodeSelection?: boolean, readonly pool: ResourcePool, readonly sharedCounters?: readonly CounterSet[] }
 
+export const AllocatedDeviceStatus: BuiltinType<AllocatedDeviceStatus> = { builtinType: 'resource.v1.AllocatedDeviceStatus' }
+export const AllocationResult: BuiltinType<AllocationResult> = { builtinType: 'resource.v1.AllocationResult' }
+export const CELDeviceSelector: BuiltinType<CELDeviceSelector> = { builtinType: 'resource.v1.CELDeviceSelector' }
+export const CapacityRequestPolicy: BuiltinType<CapacityRequestPolicy> = { builtinType: 'resource.v1.CapacityRequestPolicy' }
+export const CapacityRequestPolicyRange: BuiltinType<CapacityRequestPolicyRange> = { builtinType: 'resource.v1.CapacityRequestPolicyRange' }
+export const CapacityRequirements: BuiltinType<CapacityRequirements> = { builtinType: 'resource.v1.CapacityRequirements' }
+export const Counter: BuiltinType<Counter> = { builtinType: 'resource.v1.Counter' }
+export const CounterSet: BuiltinType<CounterSet> = { builtinType: 'resource.v1.CounterSet' }
+export const Device: BuiltinType<Device> = { builtinType: 'resource.v1.Device' }
+export const DeviceAllocationConfiguration: BuiltinType<DeviceAllocationConfiguration> = { builtinType: 'resource.v1.DeviceAllocationConfiguration' }
+export const DeviceAllocationResult: BuiltinType<DeviceAllocationResult> = { builtinType: 'resource.v1.DeviceAllocationResult' }
+export const DeviceAttribute: BuiltinType<DeviceAttribute> = { builtinType: 'resource.v1.DeviceAttribute' }
+export const DeviceCapacity: BuiltinType<DeviceCapacity> = { builtinType: 'resource.v1.DeviceCapacity' }
+export const DeviceClaim: BuiltinType<DeviceClaim> = { builtinType: 'resource.v1.DeviceClaim' }
+export const DeviceClaimConfiguration: BuiltinType<DeviceClaimConfiguration> = { builtinType: 'resource.v1.DeviceClaimConfiguration' }
+export const DeviceClassConfiguration: BuiltinType<DeviceClassConfiguration> = { builtinType: 'resource.v1.DeviceClassConfiguration' }
+export const DeviceClassSpec: BuiltinType<DeviceClassSpec> = { builtinType: 'resource.v1.DeviceClassSpec' }
+export const DeviceConstraint: BuiltinType<DeviceConstraint> = { builtinType: 'resource.v1.DeviceConstraint' }
+export const DeviceCounterConsumption: BuiltinType<DeviceCounterConsumption> = { builtinType: 'resource.v1.DeviceCounterConsumption' }
+export const DeviceRequest: BuiltinType<DeviceRequest> = { builtinType: 'resource.v1.DeviceRequest' }
+export const DeviceRequestAllocationResult: BuiltinType<DeviceRequestAllocationResult> = { builtinType: 'resource.v1.DeviceRequestAllocationResult' }
+export const DeviceSelector: BuiltinType<DeviceSelector> = { builtinType: 'resource.v1.DeviceSelector' }
+export const DeviceSubRequest: BuiltinType<DeviceSubRequest> = { builtinType: 'resource.v1.DeviceSubRequest' }
+export const DeviceTaint: BuiltinType<DeviceTaint> = { builtinType: 'resource.v1.DeviceTaint' }
+export const DeviceToleration: BuiltinType<DeviceToleration> = { builtinType: 'resource.v1.DeviceToleration' }
+export const ExactDeviceRequest: BuiltinType<ExactDeviceRequest> = { builtinType: 'resource.v1.ExactDeviceRequest' }
+export const NetworkDeviceData: BuiltinType<NetworkDeviceData> = { builtinType: 'resource.v1.NetworkDeviceData' }
+export const NodeAllocatableResourceMapping: BuiltinType<NodeAllocatableResourceMapping> = { builtinType: 'resource.v1.NodeAllocatableResourceMapping' }
+export const OpaqueDeviceConfiguration: BuiltinType<OpaqueDeviceConfiguration> = { builtinType: 'resource.v1.OpaqueDeviceConfiguration' }
+export const ResourceClaimConsumerReference: BuiltinType<ResourceClaimConsumerReference> = { builtinType: 'resource.v1.ResourceClaimConsumerReference' }
+export const ResourceClaimSpec: BuiltinType<ResourceClaimSpec> = { builtinType: 'resource.v1.ResourceClaimSpec' }
+export const ResourceClaimStatus: BuiltinType<ResourceClaimStatus> = { builtinType: 'resource.v1.ResourceClaimStatus' }
+export const ResourceClaimTemplateSpec: BuiltinType<ResourceClaimTemplateSpec> = { builtinType: 'resource.v1.ResourceClaimTemplateSpec' }
+export const ResourcePool: BuiltinType<ResourcePool> = { builtinType: 'resource.v1.ResourcePool' }
+export const ResourceSliceSpec: BuiltinType<ResourceSliceSpec> = { builtinType: 'resource.v1.ResourceSliceSpec' }
 export const DeviceClass: Kind<DeviceClass> = /* @__PURE__ */ declareKind<DeviceClass>({ group: 'resource.k8s.io', version: 'v1', kind: 'DeviceClass', plural: 'deviceclasses', singular: 'deviceclass', scope: 'Cluster', statusSubresource: false })
 export const ResourceClaim: Kind<ResourceClaim> = /* @__PURE__ */ declareKind<ResourceClaim>({ group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim', plural: 'resourceclaims', singular: 'resourceclaim' })
 export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = /* @__PURE__ */ declareKind<ResourceClaimTemplate>({ group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates', singular: 'resourceclaimtemplate', statusSubresource: false })

@@ -5,7 +5,7 @@
  * Copyright The Kubernetes Authors, licensed under the Apache License 2.0.
  */
 import { declareKind } from '#api'
-import type { Kind, KubeObject, LabelSelector } from '#api'
+import type { BuiltinType, Kind, KubeObject, LabelSelector } from '#api'
 import type { PersistentVolumeSpec as CoreV1PersistentVolumeSpec, TopologySelectorTerm as CoreV1TopologySelectorTerm } from '../core/v1.ts'
 
 export interface CSIDriver extends KubeObject { readonly spec: CSIDriverSpec }
@@ -24,6 +24,15 @@ export interface VolumeAttributesClass extends KubeObject { readonly driverName:
 export interface VolumeError { readonly errorCode?: number, readonly message?: string, readonly time?: string }
 export interface VolumeNodeResources { readonly count?: number }
 
+export const CSIDriverSpec: BuiltinType<CSIDriverSpec> = { builtinType: 'storage.v1.CSIDriverSpec' }
+export const CSINodeDriver: BuiltinType<CSINodeDriver> = { builtinType: 'storage.v1.CSINodeDriver' }
+export const CSINodeSpec: BuiltinType<CSINodeSpec> = { builtinType: 'storage.v1.CSINodeSpec' }
+export const TokenRequest: BuiltinType<TokenRequest> = { builtinType: 'storage.v1.TokenRequest' }
+export const VolumeAttachmentSource: BuiltinType<VolumeAttachmentSource> = { builtinType: 'storage.v1.VolumeAttachmentSource' }
+export const VolumeAttachmentSpec: BuiltinType<VolumeAttachmentSpec> = { builtinType: 'storage.v1.VolumeAttachmentSpec' }
+export const VolumeAttachmentStatus: BuiltinType<VolumeAttachmentStatus> = { builtinType: 'storage.v1.VolumeAttachmentStatus' }
+export const VolumeError: BuiltinType<VolumeError> = { builtinType: 'storage.v1.VolumeError' }
+export const VolumeNodeResources: BuiltinType<VolumeNodeResources> = { builtinType: 'storage.v1.VolumeNodeResources' }
 export const CSIDriver: Kind<CSIDriver> = /* @__PURE__ */ declareKind<CSIDriver>({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIDriver', plural: 'csidrivers', singular: 'csidriver', scope: 'Cluster', statusSubresource: false })
 export const CSINode: Kind<CSINode> = /* @__PURE__ */ declareKind<CSINode>({ group: 'storage.k8s.io', version: 'v1', kind: 'CSINode', plural: 'csinodes', singular: 'csinode', scope: 'Cluster', statusSubresource: false })
 export const CSIStorageCapacity: Kind<CSIStorageCapacity> = /* @__PURE__ */ declareKind<CSIStorageCapacity>({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', singular: 'csistoragecapacity', statusSubresource: false })
