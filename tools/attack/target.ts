@@ -38,8 +38,12 @@ export class ServerGone extends Error {}
 const startMs = 60_000
 const answerMs = 120_000
 const heapMegabytes = 512
-/** What docs/guides/server.md advises for a small machine: glibc keeps freed buffers of its threads otherwise. */
-const smallMachine = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144', MALLOC_TRIM_THRESHOLD_: '4194304' }
+/**
+ * What docs/guides/server.md advises for a small machine. glibc keeps freed buffers of its threads otherwise, and four
+ * threads of the garbage collector compete with the requests for two cores.
+ */
+const smallMachine = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '4194304' }
+const smallMachineOptions = ['--v8-pool-size=1']
 const startMax = 1_000
 
 export interface TargetOptions {
@@ -67,7 +71,12 @@ export class Target {
     const folder = mkdtempSync(join(tmpdir(), 'evenkeel-attack-'))
     const loader = program === undefined ? sourceArguments(file).slice(0, -1) : []
     const child = fork(file, [folder, ...(isBesieged ? ['besieged'] : [])], {
-      execArgv: [`--max-old-space-size=${heapMegabytes}`, '--expose-gc', ...loader],
+      execArgv: [
+        `--max-old-space-size=${heapMegabytes}`,
+        '--expose-gc',
+        ...(isBesieged ? smallMachineOptions : []),
+        ...loader,
+      ],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...(isBesieged && smallMachine) },
     })

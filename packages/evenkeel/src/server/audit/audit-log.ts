@@ -131,7 +131,7 @@ export interface AuditOptions {
    */
   chain?: boolean | { readonly key: string }
   /**
-   * Log the content of Secrets, TokenReviews and TokenRequests if the policy says so. If false, only their metadata is
+   * Log the content of Secrets, TokenReviews and TokenRequests if the policy includes them. If false, only their metadata is
    * logged.
    *
    * @default false

@@ -13,7 +13,9 @@ import { readOptionsBody } from './request-body.ts'
 import { readDeleteOptions } from './write-options.ts'
 
 /** Deletions at the same time: enough to share a sync of the disk. */
-const concurrency = 64
+const roundObjects = 64
+/** Each deletion holds a copy of its object, for watchers, until it is on disk: large objects go in smaller rounds. */
+const roundBytes = 4_194_304
 
 export class DeleteCollectionHandler {
   readonly #lists: ListHandler
@@ -31,10 +33,9 @@ export class DeleteCollectionHandler {
     const options = readDeleteOptions(context.query, await readOptionsBody(context))
     const slices = this.#lists.slicesFor(context)
     const page = await this.#lists.readPage(target, listed, slices)
-    const waiting = page.entries.values()
     const admission = this.#deletes.admissionFor(context, target, options)
-    const removeRest = async (): Promise<void> => {
-      for (const { value, revision } of waiting) {
+    for (const round of roundsOf(page.entries)) {
+      const removals = round.map(async ({ value, revision }) => {
         const pausing = slices.add(value.byteLength)
         if (pausing) await pausing
         const stored = new StoredObject(value, revision)
@@ -42,11 +43,28 @@ export class DeleteCollectionHandler {
         await this.#deletes
           .delete({ ...target, name, namespace }, { ...options, admission, listed: stored })
           .catch(ignoreNotFound)
-      }
+      })
+      await Promise.all(removals)
     }
-    await Promise.all(Array.from({ length: concurrency }, removeRest))
     return this.#lists.reply(context, page, { target, choice: { format: choice.format }, slices })
   }
+}
+
+/** The entries in rounds of at most 64 objects and 4 MiB; a larger object has a round of its own. */
+function* roundsOf<T extends { readonly value: Uint8Array }>(entries: Iterable<T>): Iterable<readonly T[]> {
+  let round: T[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    const size = entry.value.byteLength
+    if (round.length > 0 && (round.length === roundObjects || bytes + size > roundBytes)) {
+      yield round
+      round = []
+      bytes = 0
+    }
+    round.push(entry)
+    bytes += size
+  }
+  if (round.length > 0) yield round
 }
 
 function ignoreNotFound(error: unknown): void {

@@ -174,6 +174,7 @@ export class WatchHandler {
         resource: target.resource,
         isLent: context.request.borrowsChunks === true,
         turn: () => this.#flowControl.turn(context),
+        clock: this.#clock,
       })
       if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
       for await (const batch of source) {
@@ -268,6 +269,7 @@ interface InitialFramesOptions {
   readonly isLent: boolean
   /** Called before each piece: thousands of watches may begin at once. */
   readonly turn: () => Promise<void> | undefined
+  readonly clock: Clock
 }
 
 const pieceBytes = 262_144
@@ -276,27 +278,33 @@ const pieceItems = 500
 /** The objects that existed before a watch, as frames: in pieces, so that the server never holds all of them. */
 async function* initialFrames(
   entries: readonly Entry[],
-  { framer, resource, isLent, turn }: InitialFramesOptions,
+  { framer, resource, isLent, turn, clock }: InitialFramesOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const memory = new LentMemory({ isLent })
-  for (let at = 0; at < entries.length;) {
-    const waiting = turn()
-    if (waiting) await waiting
-    const end = pieceEnd(entries, at)
-    const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
-    const preparing = prepareConversions(items, resource, { reuse: true })
-    if (preparing) await preparing
-    const piece = framer.existing(items, memory)
-    if (piece) yield piece
-    at = end
+  try {
+    for (let at = 0; at < entries.length;) {
+      const waiting = turn()
+      if (waiting) await waiting
+      const { end, bytes } = nextPiece(entries, at)
+      const room = memory.waitForRoom(bytes, clock)
+      if (room) await room
+      const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
+      const preparing = prepareConversions(items, resource, { reuse: true })
+      if (preparing) await preparing
+      const piece = framer.existing(items, memory)
+      if (piece) yield piece
+      at = end
+    }
+    memory.release()
+  } finally {
+    memory.forget()
   }
-  memory.release()
 }
 
-/** The end of the next piece, with at least one object. */
-function pieceEnd(entries: readonly Entry[], start: number): number {
+/** The end of the next piece, with at least one object, and the bytes of its objects. */
+function nextPiece(entries: readonly Entry[], start: number): { end: number; bytes: number } {
   let bytes = 0
   let at = start
   while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
-  return at
+  return { end: at, bytes }
 }

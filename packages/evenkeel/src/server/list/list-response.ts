@@ -103,8 +103,14 @@ async function* lentPieces(
   text: ListText,
   { memory, clock }: { memory: LentMemory; clock: Clock },
 ): AsyncGenerator<Uint8Array, void> {
-  yield* yieldBetween(listPieces(text, { pieceMax: pieceBytes, memory }), clock)
-  memory.release()
+  try {
+    const room = memory.waitForRoom(pieceBytes, clock)
+    if (room) await room
+    yield* yieldBetween(listPieces(text, { pieceMax: pieceBytes, memory }), clock)
+    memory.release()
+  } finally {
+    memory.forget()
+  }
 }
 
 function* listPieces(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { heapShare, SimulatedClock } from '#base'
 import { LentMemory } from './lent-memory.ts'
 
 const large = 200_000
@@ -15,6 +16,41 @@ test('LentMemory uses one buffer for all pieces of a stream, and for the next st
 test('LentMemory gives no memory of an unfinished stream to another', () => {
   const first = new LentMemory({ isLent: true }).allocate(large)
   expect(new LentMemory({ isLent: true }).allocate(large).buffer).not.toBe(first.buffer)
+})
+
+test('LentMemory keeps a buffer that is too small for the next stream', () => {
+  const [small, wide] = [new LentMemory({ isLent: true }), new LentMemory({ isLent: true })]
+  const { buffer } = small.allocate(large)
+  small.release()
+  wide.allocate(large * 10)
+  const next = new LentMemory({ isLent: true })
+  expect(next.allocate(large).buffer).toBe(buffer)
+  wide.release()
+  next.release()
+})
+
+test('LentMemory lets a stream begin when another ends, or after a quarter of a second', async () => {
+  const clock = new SimulatedClock()
+  const share = heapShare(1 / 32, { max: 67_108_864 })
+  const holder = new LentMemory({ isLent: true })
+  expect(holder.waitForRoom(large, clock)).toBeUndefined()
+  holder.allocate(share)
+  expect(holder.waitForRoom(large, clock), 'a stream with a buffer goes on').toBeUndefined()
+  const began: string[] = []
+  const begin = (name: string): void => {
+    void new LentMemory({ isLent: true }).waitForRoom(large, clock)?.then(() => began.push(name))
+  }
+  expect(new LentMemory({ isLent: true }).waitForRoom(1000, clock), 'a small piece needs no room').toBeUndefined()
+  begin('first')
+  await clock.advance(249)
+  expect(began).toEqual([])
+  await clock.advance(1)
+  expect(began).toEqual(['first'])
+  begin('second')
+  holder.forget()
+  await clock.advance(0)
+  expect(began).toEqual(['first', 'second'])
+  expect(new LentMemory({ isLent: true }).waitForRoom(large, clock)).toBeUndefined()
 })
 
 test('LentMemory lends nothing to a reader that keeps pieces', () => {

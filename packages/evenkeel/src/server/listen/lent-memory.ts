@@ -5,16 +5,30 @@
  * After the last piece the buffer serves another stream. So a thousand lists and watches use a few buffers, and the
  * collector has nothing to do.
  *
+ * Streams that begin together wait for each other: a hundred watches of one client would hold a hundred pieces of 600 kB
+ * while each waits for its turn to write. A stream that has its buffer never waits, and clients that do not read
+ * delay the start of others by {@link waitMaxMs} at most.
+ *
  * Invariant: a buffer goes to another stream only after its last piece has left the server. A stream that ends early keeps
  * its buffer, because the socket may still read it.
  */
+import { heapShare, type Clock } from '#base'
 import { allocatePiece } from './http1-body.ts'
 
 /** Smaller pieces may still be in the queue of the socket when the next is requested. */
 const lentBytesMin = 131_072
 
+/** The most that streams hold before others wait. */
+const heldShare = 1 / 32
+const heldBytesMax = 67_108_864
+const waitMaxMs = 250
+
+/** Buffers that no stream uses, the largest last. */
 const free: Buffer[] = []
 const freeMax = 8
+/** What streams hold now. */
+let heldBytes = 0
+const waiting = new Set<() => void>()
 
 export class LentMemory {
   readonly #isLent: boolean
@@ -25,10 +39,29 @@ export class LentMemory {
     this.#isLent = isLent
   }
 
+  /** Waits before the first large piece while other streams hold too much; undefined when there is nothing to wait for. */
+  waitForRoom(bytes: number, clock: Clock): Promise<void> | undefined {
+    if (!this.#isLent || this.#memory || bytes < lentBytesMin) return undefined
+    if (heldBytes < heapShare(heldShare, { max: heldBytesMax })) return undefined
+    return new Promise((resolve) => {
+      const proceed = (): void => {
+        waiting.delete(proceed)
+        cancel()
+        resolve()
+      }
+      const cancel = clock.after(waitMaxMs, proceed)
+      waiting.add(proceed)
+    })
+  }
+
   /** A buffer for the next piece. */
   allocate(bytes: number): Buffer {
     if (!this.#isLent || bytes < lentBytesMin) return allocatePiece(bytes)
-    if (!this.#memory || this.#memory.length < bytes) this.#memory = takeMemory(bytes)
+    if (!this.#memory || this.#memory.length < bytes) {
+      this.forget()
+      this.#memory = takeMemory(bytes)
+      heldBytes += this.#memory.length
+    }
     return allocatePiece(bytes, { memory: this.#memory })
   }
 
@@ -43,12 +76,25 @@ export class LentMemory {
 
   /** The last piece has left. */
   release(): void {
-    if (this.#memory && free.length < freeMax) free.push(this.#memory)
+    if (this.#memory && free.length < freeMax) {
+      free.push(this.#memory)
+      free.sort((a, b) => a.length - b.length)
+    }
+    this.forget()
+  }
+
+  /** The stream has ended, and its last piece may not have left. */
+  forget(): void {
+    if (!this.#memory) return
+    heldBytes -= this.#memory.length
     this.#memory = undefined
+    const [first] = waiting
+    first?.()
   }
 }
 
 function takeMemory(bytes: number): Buffer {
-  const known = free.pop()
-  return known && known.length >= bytes ? known : allocatePiece(bytes + (bytes >> 3))
+  const at = free.findIndex(({ length }) => length >= bytes)
+  const [known] = at < 0 ? [] : free.splice(at, 1)
+  return known ?? allocatePiece(bytes + (bytes >> 3))
 }
