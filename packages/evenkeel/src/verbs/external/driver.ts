@@ -14,9 +14,18 @@
  * Example: `{ labels: 'atomicOnCreate' }` with a `list` function is S2. Without `list` the labels cannot be searched, so
  * it is S4, or S5 with a checkpoint. Capabilities that contradict the driver are refused when the verb is declared.
  */
-import type { KubeObject } from '#api'
+import type { KubeObject, ObjectMeta } from '#api'
 import type { Clock } from '#base'
 import type { OwnershipLabels } from './ownership-labels.ts'
+
+/** An object that the server stored: it has a name and a UID, also while it is being deleted. */
+export type ExternalObject<T extends KubeObject> = T & {
+  readonly metadata: ObjectMeta & { readonly name: string; readonly uid: string }
+}
+
+export function isStored<T extends KubeObject>(object: T): object is ExternalObject<T> {
+  return object.metadata.name !== undefined && object.metadata.uid !== undefined
+}
 
 /** The context of every call of a driver. */
 export interface DriverCall {
@@ -93,9 +102,9 @@ export interface Driver<
   readonly name: string
   readonly capabilities: Capabilities
   /** The desired state of the resource: a pure function of the object and of the objects that it needs (option `needs`). */
-  desired(object: T, needs: Needs): Desired
+  desired(object: ExternalObject<T>, needs: Needs): Desired
   /** A name for the resource, if the system lets clients choose. @default a name derived from the instance and the UID */
-  identify?(object: T): string | undefined
+  identify?(object: ExternalObject<T>): string | undefined
   /** The resource of this id, or undefined if it does not exist. */
   observe(id: string, call: DriverCall): Promise<Observation<Observed> | undefined>
   create(desired: Desired, call: CreateCall): Promise<{ readonly id: string }>
@@ -123,7 +132,7 @@ export interface Driver<
    *
    * @default none
    */
-  connect?(object: T, call: ConnectCall<Needs>): Promise<unknown>
+  connect?(object: ExternalObject<T>, call: ConnectCall<Needs>): Promise<unknown>
 }
 
 /** What a system can do. */

@@ -24,7 +24,7 @@ import {
   type WatchDeclaration,
 } from '#controller'
 import { callsOf } from './calls.ts'
-import { checkDriver, chooseStrategy, describeStrategy, type Driver } from './driver.ts'
+import { checkDriver, chooseStrategy, describeStrategy, isStored, type Driver, type ExternalObject } from './driver.ts'
 import { ExternalRef, isRefOf, type ExternalRefObject } from './external-ref.ts'
 import { ExternalSweep, sweepName } from './external-sweep.ts'
 import { deleteResource } from './lifecycle.ts'
@@ -141,7 +141,7 @@ class External implements ExternalVerb {
       cleanup: [
         {
           finalizer: `external.evenkeel.dev/${driver.name}`,
-          cleanup: (object, context) => this.#cleanUp(object as KubeObject, context),
+          cleanup: (object, context) => this.#cleanUp(object as ExternalObject<KubeObject>, context),
         },
       ],
     }
@@ -211,7 +211,8 @@ class External implements ExternalVerb {
       base,
       run: { object, status },
     } = running
-    if (!object) throw new RangeError(`${this.name} needs an object: use reconcile instead of reconcileKey`)
+    if (!object || !isStored(object))
+      throw new RangeError(`${this.name} needs an object: use reconcile instead of reconcileKey`)
     const { objects: needs, missing, result } = await resolveNeeds(this.#settings.needs, base)
     const store = stores.storeFor(object, base)
     const session = new ExternalSession({ environment, base, object, status, store, needs })
@@ -228,7 +229,7 @@ class External implements ExternalVerb {
     }
   }
 
-  async #cleanUp(object: KubeObject, context: BaseContext): Promise<Reconciled> {
+  async #cleanUp(object: ExternalObject<KubeObject>, context: BaseContext): Promise<Reconciled> {
     const {
       environment,
       stores,
@@ -284,7 +285,7 @@ class External implements ExternalVerb {
       })
       return undefined
     }
-    const gone: KubeObject = { apiVersion, kind, metadata: { ...key, uid } }
+    const gone: ExternalObject<KubeObject> = { apiVersion, kind, metadata: { ...key, uid } }
     const hasNeeds = this.#settings.needs.size === 0
     const store = stores.storeFor(gone, base)
     const session = new ExternalSession({ environment, base, object: gone, status: undefined, store, hasNeeds })

@@ -172,7 +172,7 @@ function isOfPredecessor(
   return (
     checkOwnership(observation.labels, identity, uid) === 'otherObject' &&
     labels?.namespace === namespace &&
-    labels.name === name
+    labels?.name === name
   )
 }
 

@@ -5,7 +5,7 @@ import { defineKind, type KubeObject } from '#api'
 import { createLogger, SeededRandom, SimulatedClock } from '#base'
 import type { BaseContext, StatusWriter } from '#controller'
 import { DriverCalls } from './calls.ts'
-import type { Driver, DriverCall, Observation, Strategy } from './driver.ts'
+import type { Driver, DriverCall, ExternalObject, Observation, Strategy } from './driver.ts'
 import { makeOwnershipLabels } from './ownership-labels.ts'
 import { settingsOf, type ExternalOptions } from './policy.ts'
 import type { RecordStore, ResourceRecord } from './record.ts'
@@ -39,7 +39,7 @@ export class ShapeSystem {
   /** The status that was written. */
   readonly status: { external?: Readonly<Record<string, unknown>> } = {}
   record: ResourceRecord | undefined
-  readonly object: KubeObject
+  readonly object: ExternalObject<KubeObject>
   readonly environment: ExternalEnvironment
 
   constructor({ strategy = 'S2', driver, options, record = {}, annotations, external }: ShapeSystemOptions = {}) {
@@ -137,7 +137,10 @@ export class ShapeSystem {
   }
 }
 
-function objectOf(annotations: Readonly<Record<string, string>> = {}, external: object = {}): KubeObject {
+function objectOf(
+  annotations: Readonly<Record<string, string>> = {},
+  external: object = {},
+): ExternalObject<KubeObject> {
   const prefixed = Object.entries(annotations).map(([name, value]) => [`external.evenkeel.dev/${name}`, value])
   const metadata = { name: 'foo', namespace: 'a', uid: 'u1', generation: 1, annotations: Object.fromEntries(prefixed) }
   return {
@@ -146,5 +149,5 @@ function objectOf(annotations: Readonly<Record<string, string>> = {}, external: 
     metadata,
     spec: { color: 'red' },
     status: { external },
-  } as KubeObject
+  } as ExternalObject<KubeObject>
 }

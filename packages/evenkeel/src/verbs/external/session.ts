@@ -14,6 +14,7 @@ import {
   messageOf,
   type Driver,
   type DriverCall,
+  type ExternalObject,
   type Failure,
   type Observation,
   type Strategy,
@@ -60,7 +61,7 @@ interface ConditionValue {
 interface ExternalSessionOptions {
   readonly environment: ExternalEnvironment
   readonly base: BaseContext
-  readonly object: KubeObject
+  readonly object: ExternalObject<KubeObject>
   readonly store: RecordStore
   readonly status: StatusWriter | undefined
   /** The objects that the driver needs. @default none */
@@ -72,7 +73,7 @@ interface ExternalSessionOptions {
 export class ExternalSession {
   readonly environment: ExternalEnvironment
   readonly base: BaseContext
-  readonly object: KubeObject
+  readonly object: ExternalObject<KubeObject>
   readonly store: RecordStore
   readonly status: StatusWriter | undefined
   readonly uid: string
@@ -92,7 +93,7 @@ export class ExternalSession {
     this.status = status
     this.needs = needs
     this.hasNeeds = hasNeeds
-    this.uid = object.metadata.uid ?? ''
+    this.uid = object.metadata.uid
     this.labels = makeOwnershipLabels(object, environment.identity)
   }
 
