@@ -3,11 +3,23 @@
  *
  * Everything happens in a temporary folder; the working tree and its build stay unchanged.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 interface Packed {
@@ -188,31 +200,6 @@ describe('a program that uses it', () => {
     expect(run(join(user, 'large.mjs')).trim()).toBe('201 large_writes_total{place="thread"} 1')
   })
 
-  test('F1: names the line of a reconcile that throws, in compiled code and in TypeScript', () => {
-    const lines = failingProgram.split('\n')
-    const line = lines.findIndex((text) => text.includes('settings.limits.size')) + 1
-    write('failing.ts', failingProgram)
-    write(
-      'tsconfig.json',
-      JSON.stringify({
-        compilerOptions: { target: 'es2023', module: 'nodenext', sourceMap: true, types: ['node'], skipLibCheck: true },
-        files: ['failing.ts'],
-      }),
-    )
-    run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', user)
-    const stripsTypes = (process.features as { typescript?: unknown }).typescript === 'strip'
-    for (const file of ['failing.js', ...(stripsTypes ? ['failing.ts'] : [])]) {
-      const { stderr } = spawnSync(process.execPath, [join(user, file)], {
-        cwd: user,
-        encoding: 'utf8',
-        env: { PATH: process.env['PATH'], HOME: user, USERPROFILE: user, TMPDIR: user },
-        timeout: 60_000,
-      })
-      expect(stderr).toContain(`reading 'size')" at=failing.ts:${line} `)
-      expect(stderr.match(/TypeError: .*\n +at .*failing\.ts:\d+:\d+/g)).toHaveLength(1)
-    }
-  })
-
   test.for([
     ['nodenext', 'nodenext', {}],
     ['node16', 'node16', {}],
@@ -234,35 +221,169 @@ describe('a program that uses it', () => {
   })
 })
 
-/** Its second reconcile, a retry, must not print the stack again. */
-const failingProgram = `import { run } from 'evenkeel'
+// A reconcile that throws: its line in the log, the event, `why`, the Explorer's story and the output of vitest.
+
+/** How the program is started: compiled with source maps, by tsx, by the type stripping of Node. */
+const runners = {
+  compiled: { file: 'app.js', flags: [] },
+  tsx: { file: 'app.ts', flags: ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] },
+  stripped: { file: 'app.ts', flags: [] },
+} as const
+
+const failingProgram = `import { defineController, run } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import type { Scenario } from 'evenkeel/testing'
 
 interface Settings { readonly limits: { readonly size: number } }
 
-const stopping = new AbortController()
-let runs = 0
-
-await run({
-  name: 'failing',
-  memory: true,
-  signal: stopping.signal,
-  controllers: [
-    {
-      for: ConfigMap,
-      reconcile(object) {
-        if (object.metadata.name !== 'a') return
-        if (++runs === 3) return stopping.abort()
-        const settings = JSON.parse(object.data?.['settings'] ?? '{}') as Settings
-        console.log(settings.limits.size)
-      },
+export const controllers = [
+  defineController({
+    for: ConfigMap,
+    reconcile(object) {
+      if (object.metadata.name !== 'a') return
+      const settings = JSON.parse(object.data?.['settings'] ?? '{}') as Settings
+      console.log(settings.limits.size)
     },
-  ],
-  onReady: ({ manager: { client } }) => {
-    void client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } } as const)
-  },
+  }),
+]
+
+export const scenario: Omit<Scenario, 'controllers'> = {
+  name: 'settings',
+  steps: [{ name: 'creates ConfigMap a', run: (user) => user.create(ConfigMap, { metadata: { name: 'a' } }) }],
+}
+
+if (process.argv[1]?.includes('app.')) await run({ name: 'settings', controllers })
+`
+
+const failingTest = `import 'evenkeel/testing/vitest'
+import { startTestPlane } from 'evenkeel/testing'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import { expect, test } from 'vitest'
+import { controllers, scenario } from './app.ts'
+
+test('until', async () => {
+  await using plane = await startTestPlane({ controllers })
+  await plane.client.create(ConfigMap, { metadata: { name: 'a' } })
+  await plane.until(async () => (await plane.client.get(ConfigMap, { name: 'a' })).data?.['ready'] === 'yes', { timeoutMs: 500 })
+})
+
+test('converges', async () => {
+  await expect({ controllers, scenario }).toConverge()
 })
 `
+
+const throwingLine = failingProgram.split('\n').findIndex((text) => text.includes('settings.limits.size')) + 1
+const place = `app.ts:${throwingLine}`
+
+describe('F1: a reconcile that throws', () => {
+  beforeAll(() => {
+    write('app.ts', failingProgram)
+    write('a.json', JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }))
+    const compilerOptions = {
+      target: 'es2023',
+      module: 'nodenext',
+      sourceMap: true,
+      types: ['node'],
+      skipLibCheck: true,
+    }
+    write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', user)
+    for (const name of ['tsx', 'vitest'])
+      symlinkSync(join(root, 'node_modules', name), join(user, 'node_modules', name), 'dir')
+  }, 60_000)
+
+  test.for(Object.keys(runners) as (keyof typeof runners)[])(
+    'names its line in the log, in the event and in why: %s',
+    { timeout: 120_000 },
+    async (runner, { skip }) => {
+      const { file, flags } = runners[runner]
+      if (runner === 'stripped' && (process.features as { typescript?: unknown }).typescript !== 'strip')
+        skip('this Node does not strip types')
+      const program = spawn(process.execPath, [...flags, file], { cwd: user, env: plainEnvironment() })
+      const said = { text: '' }
+      const ended = once(program, 'close')
+      try {
+        await new Promise<void>((resolve, reject) => {
+          const look = (piece: Buffer): void => {
+            said.text += piece.toString()
+            if (said.text.includes('Ctrl-C stops it.')) resolve()
+          }
+          program.stdout.on('data', look)
+          program.stderr.on('data', look)
+          void ended.then(() => {
+            reject(new Error(`the program ended: ${said.text}`))
+          })
+        })
+        evenkeel('apply', '-f', 'a.json')
+        const events = await eventually(
+          () => evenkeel('get', 'events', '-o', 'json'),
+          (text) => text.includes('ReconcileFailed'),
+        )
+        expect(events).toContain(place)
+        expect(evenkeel('why', 'configmap/a')).toContain(place)
+        evenkeel('delete', 'configmap/a')
+      } finally {
+        program.kill('SIGINT')
+        await ended
+        rmSync(join(user, 'data'), { recursive: true, force: true })
+      }
+      expect(said.text).toContain(`reading 'size')" at=${place} `)
+      expect(said.text.match(/TypeError: .*\n +at .*app\.ts:\d+:\d+/g)).toHaveLength(1)
+    },
+  )
+
+  test.for(['app.js', 'app.ts'])("names its line in the Explorer's story: %s", { timeout: 120_000 }, (file) => {
+    const { stdout } = spawnSync(process.execPath, [commandPath(), 'explore', file, '--tier', '0'], {
+      cwd: user,
+      encoding: 'utf8',
+      env: plainEnvironment(),
+    })
+    expect(stdout).toMatch(new RegExp(`fails reconcile of ConfigMap default/a: TypeError: .* ${place}\\b`))
+    expect(stdout).toContain(`(${place})`)
+  })
+
+  test('names its line in the output of vitest, from until and from a matcher', () => {
+    write('app.test.ts', failingTest)
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--root', user, '--reporter', 'default'],
+      { cwd: user, encoding: 'utf8', env: plainEnvironment() },
+    )
+    const output = `${stdout}${stderr}`
+    expect(output).toContain('Tests  2 failed (2)')
+    expect(output.split('the last failures of controllers:').slice(1)).toEqual([
+      expect.stringContaining(place) as string,
+      expect.stringContaining(place) as string,
+    ])
+  }, 120_000)
+})
+
+function commandPath(): string {
+  return join(user, 'node_modules', '.bin', 'evenkeel')
+}
+
+function evenkeel(...args: string[]): string {
+  return execFileSync(process.execPath, [commandPath(), ...args], {
+    cwd: user,
+    encoding: 'utf8',
+    stdio: 'pipe',
+    env: plainEnvironment(),
+  })
+}
+
+/** No cluster, no colours, and nothing of the runner of this test. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: user, USERPROFILE: user, TMPDIR: user, NO_COLOR: '1' }
+}
+
+/** Reads again until the text is as expected; the test's own timeout ends it. */
+async function eventually(read: () => string, isDone: (text: string) => boolean): Promise<string> {
+  for (;;) {
+    const text = read()
+    if (isDone(text)) return text
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
 
 /** Declarations are checked too (no skipLibCheck): ours must not depend on our own settings. */
 function typeErrors(options: object): string {

@@ -67,8 +67,10 @@ describe('explore explains', () => {
     const failures = await reported(() => {
       process.exit(3)
     })
-    expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContain(
-      'failure: process A exits: process.exit(3) was called',
+    expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContainEqual(
+      expect.stringMatching(
+        /^failure: process A exits: process\.exit\(3\) was called \(.*explore-input\.test\.ts:\d+\)$/,
+      ),
     )
   })
 
@@ -77,7 +79,9 @@ describe('explore explains', () => {
       throw new Error('no such region')
     })
     expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContainEqual(
-      expect.stringMatching(/^failure: a reconcile keeps failing for \d+ minutes without a new fault: no such region$/),
+      expect.stringMatching(
+        /^failure: a reconcile keeps failing for \d+ minutes without a new fault: no such region \(.*test\.ts:\d+\)$/,
+      ),
     )
   })
 
@@ -85,8 +89,8 @@ describe('explore explains', () => {
     const failures = await reported(() => {
       void Promise.reject(new Error('not awaited'))
     })
-    expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContain(
-      'failure: unhandled rejection: not awaited',
+    expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContainEqual(
+      expect.stringMatching(/^failure: unhandled rejection: not awaited \(.*explore-input\.test\.ts:\d+\)$/),
     )
   })
 

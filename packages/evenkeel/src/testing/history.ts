@@ -18,7 +18,9 @@
  * Notes (crashes, starts) belong to the step before them. Only committed writes are in the history; the trace has
  * everything, and its hash is equal for equal schedules.
  */
-import type { JsonObject, UnstructuredObject } from '#api'
+import { isApiError, type JsonObject, type UnstructuredObject } from '#api'
+import { placeOf, type LogRecord } from '#base'
+import { ConnectionError } from '#client'
 import type { Store, Watch } from '#store'
 import type { ObjectReference } from './deviation.ts'
 import { parseCachedBytes } from './requests.ts'
@@ -164,6 +166,8 @@ export interface TraceEntry {
   readonly atMs: number
   readonly actor: string
   readonly what: string
+  /** `app.ts:12`, for a failure of the program's own code. */
+  readonly origin?: string
 }
 
 /** The events and notes of a schedule in order, and a hash over all of them. */
@@ -190,6 +194,19 @@ export class Trace {
     const entry = { step: this.#steps, atMs, actor, what }
     if (this.#keeps) this.entries.push(entry)
     return entry
+  }
+
+  /**
+   * A reconcile that threw, if entries are kept. Responses that failed are in the trace already, so errors of the server
+   * and of the network are left out. The hash does not cover it: two runs of one schedule may have other texts.
+   */
+  addFailure(actor: string, { message, fields }: LogRecord, { atMs }: { atMs: number }): void {
+    const { error, kind, object } = fields
+    if (!this.#keeps || !message.startsWith('reconcile failed') || !(error instanceof Error)) return
+    if (isApiError(error) || error instanceof ConnectionError) return
+    const origin = placeOf(error)
+    const what = `fails reconcile of ${String(kind)} ${String(object)}: ${error.name}: ${error.message}`
+    this.entries.push({ step: this.#steps, atMs, actor, what, ...(origin !== undefined && { origin }) })
   }
 
   /** 16 hexadecimal digits. */

@@ -364,6 +364,7 @@ export class World implements NetworkHost, RuleContext {
 
   #onLog(proc: SimulatedProcess, record: LogRecord): void {
     this.logs.push({ process: proc.name, record })
+    this.trace.addFailure(proc.name, record, { atMs: this.clock.monotonic() })
     // The object that always fails does not keep the world from becoming quiet.
     if (
       record.message === 'reconcile failed' &&

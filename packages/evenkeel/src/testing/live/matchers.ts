@@ -5,7 +5,7 @@
  * await expect({ controllers, scenario }).toKeepTheRules()
  * await expect({ controllers, scenario }).toConverge()
  */
-import { explore, type ExploreOptions } from '../explore.ts'
+import { explore, type Explored, type ExploreOptions } from '../explore.ts'
 import { formatReport } from '../report/text.ts'
 
 interface MatcherResult {
@@ -18,7 +18,7 @@ export const matchers = {
   async toKeepTheRules(received: ExploreOptions): Promise<MatcherResult> {
     const explored = await explore(received)
     const errors = explored.failures.filter(({ severity }) => severity === 'error')
-    return { pass: errors.length === 0, message: () => formatReport({ ...explored, failures: errors }) }
+    return { pass: errors.length === 0, message: () => describe({ ...explored, failures: errors }) }
   },
 
   /** Without faults, the program reconciles without errors and becomes quiet. */
@@ -29,7 +29,20 @@ export const matchers = {
     )
     return {
       pass: errors.length === 0,
-      message: () => (errors.length === 0 ? 'the program converges' : formatReport({ ...explored, failures: errors })),
+      message: () => (errors.length === 0 ? 'the program converges' : describe({ ...explored, failures: errors })),
     }
   },
+}
+
+const errorsMax = 5
+
+/** The report, and after it the last errors that the controllers threw, each with its line. */
+function describe(explored: Explored): string {
+  const thrown = explored.failures
+    .flatMap(({ timeline }) => timeline?.rows ?? [])
+    .filter(({ text }) => text.startsWith('fails '))
+    .map(({ text, origin }) => `  ${text.slice('fails '.length)}${origin === undefined ? '' : ` at ${origin}`}`)
+  const latest = [...new Set(thrown.reverse())].slice(0, errorsMax)
+  const errors = latest.length === 0 ? '' : `the last failures of controllers:\n${latest.join('\n')}\n`
+  return `${formatReport(explored)}${errors}`
 }

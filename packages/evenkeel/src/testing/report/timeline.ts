@@ -62,7 +62,7 @@ export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step
   const rows = entries.slice(from, until).map((entry, index): TimelineRow => {
     const isFirst = !reported.has(entry.step) && isAction(entry)
     if (isFirst) reported.add(entry.step)
-    const origin = world.origins.get(entry.what.replace(/: [^:]*$/, ''))
+    const origin = entry.origin ?? world.origins.get(entry.what.replace(/: [^:]*$/, ''))
     return {
       step: entry.step,
       atMs: entry.atMs,
@@ -231,14 +231,16 @@ function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {
   return found.map(({ line, times }) => (times === 1 ? line : { ...line, text: `${line.text} (${times} times)` }))
 }
 
-function lineOf({ actor, what }: TraceEntry, world: World): StoryLine[] {
-  const origin = world.origins.get(what.replace(/: [^:]*$/, ''))
+function lineOf({ actor, what, origin: thrownAt }: TraceEntry, world: World): StoryLine[] {
+  const origin = thrownAt ?? world.origins.get(what.replace(/: [^:]*$/, ''))
   if (actor === 'user') return [{ text: `the user ${what}`, isFault: false }]
   if (actor === otherClient) return [{ text: `-- another client: ${what}`, isFault: true }]
   if (actor === 'world') return /quiet|faults are over/.test(what) ? [] : [{ text: `-- ${what}`, isFault: true }]
   if (actor === 'gc') return [{ text: `the cluster: ${what.replace(/^collect /, '')}`, isFault: false }]
   if (what === 'crashes') return [{ text: `-- ${actor} crashes`, isFault: true }]
   if (what === 'starts') return [{ text: `${actor} starts`, isFault: false }]
+  if (what.startsWith('fails '))
+    return [{ text: `${actor} ${what}`, isFault: false, ...(origin !== undefined && { origin }) }]
   const [, type, about = ''] = /^(answer|reply) (.*)$/.exec(what) ?? []
   if (type === undefined || /^(?:watch|get|list) /.test(about)) return []
   return [

@@ -4,6 +4,7 @@
  * Also reports hot loops: programs that never become quiet.
  */
 import { stringifyJson } from '#api'
+import { placeOf } from '#base'
 import type { Rule, RuleContext } from './rule.ts'
 
 export const failures: Rule = {
@@ -74,7 +75,7 @@ function judgeDesired(world: RuleContext): void {
       rule: 'failure',
       severity: 'error',
       about: 'reconcile',
-      message: `a spec that the schema allows breaks the reconcile: ${error.message}`,
+      message: `a spec that the schema allows breaks the reconcile: ${textOf(error)}`,
       hint: 'an optional field may be absent, and a list may be empty: restrict in the schema what you do not support',
     })
     return
@@ -142,9 +143,11 @@ function busiestOf(world: RuleContext): string {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 'nothing'
 }
 
+/** The message of an error, with the line of the program that threw it. */
 function textOf(error: unknown): string {
+  const at = placeOf(error)
   return error instanceof Error
-    ? error.message
+    ? `${error.message}${at === undefined ? '' : ` (${at})`}`
     : typeof error === 'string'
       ? error
       : (stringifyJson(error) ?? String(error))
