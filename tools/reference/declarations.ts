@@ -20,11 +20,14 @@ export interface Documented {
   /** Names of this page whose members it inherits. */
   readonly bases: readonly string[]
   readonly members: readonly Member[]
+  /** The fields of its argument, for a function whose only argument has a type without an entry of its own. */
+  readonly options: readonly Member[]
 }
 
 export interface Member {
   readonly signature: string
   readonly text: string
+  readonly example: string
 }
 
 /** The context of one page. */
@@ -73,7 +76,20 @@ function documented(exported: ts.Symbol, context: PageContext): Documented {
     examples: tags.filter((one) => one.name === 'example').map((one) => ts.displayPartsToString(one.text)),
     bases: bases.map((base) => context.exported.get(base) ?? base.name),
     members: membersOf(symbol, bases, context),
+    options: optionsOf(symbol, context),
   }
+}
+
+/** The fields of the only argument of a function, if it is an interface that no page shows. */
+function optionsOf({ declarations = [] }: ts.Symbol, context: PageContext): Member[] {
+  const { checker, exported } = context
+  const [parameter, second] = declarations.find(ts.isFunctionDeclaration)?.parameters ?? []
+  const type = parameter?.type
+  if (!type || second || !ts.isTypeReferenceNode(type)) return []
+  const named = checker.getSymbolAtLocation(type.typeName)
+  const symbol = named && original(named, checker)
+  if (!symbol || exported.has(symbol) || !(symbol.flags & ts.SymbolFlags.Interface)) return []
+  return membersOf(symbol, [], context)
 }
 
 /** A class that an entry exports as a type cannot be called there. */
@@ -148,9 +164,12 @@ function member(node: ts.Declaration, { checker }: PageContext): Member[] {
   if (isHidden(node, name)) return []
   const symbol = name ? checker.getSymbolAtLocation(name) : undefined
   const docs = symbol ? plain(ts.displayPartsToString(symbol.getDocumentationComment(checker))) : commentOf(node)
-  const defaults = (symbol?.getJsDocTags(checker) ?? []).filter((tag) => tag.name === 'default')
-  const byDefault = defaults.map((tag) => `Default: ${plain(ts.displayPartsToString(tag.text))}.`)
-  return [{ signature: memberOf(node, checker), text: [docs, ...byDefault].filter(Boolean).join(' ') }]
+  const tags = symbol ? symbol.getJsDocTags(checker) : []
+  const texts = (tag: string): string[] =>
+    tags.filter((one) => one.name === tag).map((one) => plain(ts.displayPartsToString(one.text)))
+  const byDefault = texts('default').map((text) => `Default: ${text}.`)
+  const [example = symbol ? '' : exampleOf(node)] = texts('example')
+  return [{ signature: memberOf(node, checker), text: [docs, ...byDefault].filter(Boolean).join(' '), example }]
 }
 
 /** Private members, brands, compiler-only types, and the name of an error. */
@@ -167,6 +186,11 @@ function isHidden(node: ts.Declaration, name: ts.Node | undefined): boolean {
 function commentOf(node: ts.Node): string {
   const comment = ts.getJSDocCommentsAndTags(node).find(ts.isJSDoc)?.comment
   return plain(ts.getTextOfJSDocComment(comment) ?? '')
+}
+
+function exampleOf(node: ts.Node): string {
+  const tag = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'example')
+  return plain(ts.getTextOfJSDocComment(tag?.comment) ?? '')
 }
 
 /** `{@link run}` reads as `run`. */

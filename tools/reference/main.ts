@@ -90,7 +90,7 @@ function summaryOf({ text, kind }: Documented): string {
 }
 
 function sectionOf(one: Documented, anchors: ReadonlyMap<Documented, string>): string {
-  const { name, kind, signature, text, parameters, throws, examples, bases, members } = one
+  const { name, kind, signature, text, parameters, throws, examples, bases, members, options } = one
   const linkTo = (base: string): string =>
     [...anchors].find(([{ name: other }]) => other === base)?.[1] ?? `\`${base}\``
   return [
@@ -100,7 +100,8 @@ function sectionOf(one: Documented, anchors: ReadonlyMap<Documented, string>): s
     ...(parameters.length === 0 ? [] : [parameters.map((parameter) => `- ${cell(parameter)}`).join('\n')]),
     ...throws.map((thrown) => `Throws ${cell(thrown)}`),
     ...examples.map((example) => fence(example)),
-    ...(members.length === 0 ? [] : [membersTable(members)]),
+    ...(members.length === 0 ? [] : [membersTable('Member', members)]),
+    ...(options.length === 0 ? [] : [membersTable('Option', options)]),
     ...(bases.length === 0 ? [] : [`It also has the members of ${bases.map(linkTo).join(' and ')}.`]),
   ].join('\n\n')
 }
@@ -109,9 +110,13 @@ function fence(code: string): string {
   return `\`\`\`ts fragment\n${code.trim()}\n\`\`\``
 }
 
-function membersTable(members: Documented['members']): string {
-  const rows = members.map(({ signature, text }) => `| \`${cell(signature)}\` | ${cell(text)} |`)
-  return `| Member | |\n|---|---|\n${rows.join('\n')}`
+function membersTable(title: string, members: Documented['members']): string {
+  const hasExamples = members.some(({ example }) => example !== '')
+  const rows = members.map(({ signature, text, example }) => {
+    const shown = example === '' ? '' : `\`${cell(example)}\``
+    return `| \`${cell(signature)}\` | ${cell(text)} |${hasExamples ? ` ${shown} |` : ''}`
+  })
+  return `| ${title} | |${hasExamples ? ' Example |' : ''}\n|---|---|${hasExamples ? '---|' : ''}\n${rows.join('\n')}`
 }
 
 /** Text for a table cell: on one line, with escaped bars. */

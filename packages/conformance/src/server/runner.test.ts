@@ -28,17 +28,17 @@ function obliging(): { target: ServerTarget; asked: string[] } {
 }
 
 const cases: readonly ServerCase[] = [
-  { id: 'server/a/good', rule: 'Good.', run: () => Promise.resolve() },
-  { id: 'server/a/bad', rule: 'Bad.', run: () => Promise.reject(new Error('no *luck*\nmore')) },
-  { id: 'server/b/old', rule: 'Old.', needs: ['compaction'], run: () => Promise.resolve() },
+  { id: 'server/create/good', rule: 'Good.', run: () => Promise.resolve() },
+  { id: 'server/create/bad', rule: 'Bad.', run: () => Promise.reject(new Error('no *luck*\nmore')) },
+  { id: 'server/get/old', rule: 'Old.', needs: ['compaction'], run: () => Promise.resolve() },
 ]
 
 test('runCases returns the result of each case, in order, with the reason', async () => {
   const results = await runCases(cases, obliging().target, { concurrency: 2 })
   expect(results.map(({ id, outcome, reason }) => ({ id, outcome, reason }))).toEqual([
-    { id: 'server/a/good', outcome: 'passed', reason: undefined },
-    { id: 'server/a/bad', outcome: 'failed', reason: 'no *luck*\nmore' },
-    { id: 'server/b/old', outcome: 'skipped', reason: 'it never forgets' },
+    { id: 'server/create/good', outcome: 'passed', reason: undefined },
+    { id: 'server/create/bad', outcome: 'failed', reason: 'no *luck*\nmore' },
+    { id: 'server/get/old', outcome: 'skipped', reason: 'it never forgets' },
   ])
 })
 
@@ -75,13 +75,17 @@ test('runCases runs cases that compact last and alone', async () => {
   ])
 })
 
-test('renderReport counts by area and lists skipped and failed cases with the reason', async () => {
+test('renderReport counts by topic, lists skipped and failed cases with the reason, and folds the rules', async () => {
   const text = renderReport([{ server: 'obliging', results: await runCases(cases, obliging().target) }])
   expect(text).toMatch(/^<!-- Generated/)
-  expect(text).toContain('| a | 1 | 1 | 0 |\n| b | 0 | 0 | 1 |\n| **all** | 1 | 1 | 1 |')
-  expect(text).toContain('- `server/a/bad`: Bad. *no \\*luck\\**')
-  expect(text).toContain('- `server/b/old`: Old. *it never forgets*')
-  expect(text).toContain('### b\n\n- Old. (`server/b/old`)')
+  expect(text).toContain('| Create, update, patch | 1 | 1 | 0 |\n')
+  expect(text).toContain('| Get, list, watch, tables | 0 | 0 | 1 |\n')
+  expect(text).toContain('| **all** | 1 | 1 | 1 |\n')
+  expect(text).toMatch(/<details>\n<summary>Get, list, watch, tables: 1 cases<\/summary>\n\n### get\n\n- Old\./)
+  expect(text).toContain('- `server/create/bad`: Bad. *no \\*luck\\**')
+  expect(text).toContain('- `server/get/old`: Old. *it never forgets*')
+  const unknown = [{ id: 'server/new/one', rule: 'New.', tookMs: 0, outcome: 'passed' as const }]
+  expect(() => renderReport([{ server: 'obliging', results: unknown }])).toThrow('add these areas to a topic')
 })
 
 test('expectMatch compares parts of objects, whole lists, patterns and absence', () => {

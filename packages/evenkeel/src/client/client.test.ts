@@ -33,7 +33,7 @@ const site = {
 export function typesFollowTheKind(client: Client): void {
   expectTypeOf(client.get(Website, key))
     .resolves.toHaveProperty('spec')
-    .toEqualTypeOf<{ image: string; replicas: number }>()
+    .toEqualTypeOf<{ readonly image: string; readonly replicas: number }>()
   expectTypeOf(client.get(Website, key))
     .resolves.toHaveProperty('metadata')
     .toHaveProperty('generation')

@@ -200,7 +200,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Conne
   )
 }
 
-/** The same; undefined when no cluster is configured. An invalid configuration is an error all the same. */
+/** The same; undefined when no cluster is configured. An invalid configuration is still an error. */
 export async function findConfig({ kubeconfig, context, host = systemHost() }: LoadConfigOptions = {}): Promise<
   ConnectionConfig | undefined
 > {

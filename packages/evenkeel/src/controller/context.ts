@@ -18,20 +18,57 @@ import type { AddedSource, Source } from './sources.ts'
 import type { StatusWriter } from './status.ts'
 
 export interface BaseContext {
+  /**
+   * The object of this run: namespace and name, also when it no longer exists.
+   *
+   * @example log.info('working', { object: key.name, namespace: key.namespace })
+   */
   readonly key: ObjectKey
-  /** In logs, in the ledger, and in the user agent of every write. */
+  /**
+   * In logs, in the ledger, and in the user agent of every write.
+   *
+   * @example await audit.write({ reconcileId, change })
+   */
   readonly reconcileId: string
-  /** Reads cached kinds from memory, own writes included; writes are recorded as those of this run. */
+  /**
+   * Reads cached kinds from memory, own writes included; writes are recorded as those of this run.
+   *
+   * @example const secret = await client.find(Secret, { name: site.spec.secret, namespace: 'default' })
+   */
   readonly client: ReconcileClient
-  /** Aborts with a `RunAborted` that has the reason. */
+  /** Aborts with a `RunAborted` that has the reason. @example const response = await fetch(url, { signal }) */
   readonly signal: AbortSignal
+  /**
+   * The time, simulated in tests and in the Explorer: use it instead of `Date` and timers.
+   *
+   * @example const age = clock.now() - Date.parse(site.metadata.creationTimestamp)
+   */
   readonly clock: Clock
+  /**
+   * Random numbers, by seed in tests and in the Explorer: use it instead of `Math.random`.
+   *
+   * @example const port = 30_000 + (random.uint32() % 1_000)
+   */
   readonly random: Random
+  /**
+   * A logger whose lines name the controller, the object and the run.
+   *
+   * @example log.info('site deployed', { replicas: site.spec.replicas })
+   */
   readonly log: Logger
-  /** Why it runs. For people, not for decisions: missed events are not in it. */
+  /** Why it runs. For people, not for decisions: missed events are not in it. @example log.debug('why', { causes }) */
   readonly causes: readonly RunCause[]
-  /** How often it failed in a row before this run. */
+  /**
+   * How often it failed in a row before this run.
+   *
+   * @example if (attempt > 5) status.condition('Degraded', true, { reason: 'ManyFailures' })
+   */
   readonly attempt: number
+  /**
+   * The priority of this run in the queue: below 0 for resyncs and starts, 0 for changes.
+   *
+   * @example log.debug('runs', { priority })
+   */
   readonly priority: number
 }
 
@@ -40,7 +77,11 @@ export interface BaseContext {
  * clock and a log. For helper functions that take it as a parameter.
  */
 export interface ReconcileContext<K extends Kind = Kind> extends BaseContext {
-  /** Collects the status; written once, at the end, if it differs. */
+  /**
+   * Collects the status; written once, at the end, if it differs.
+   *
+   * @example status.set({ url: 'http://web' }); status.condition('Ready', true)
+   */
   readonly status: StatusWriter<StatusOf<ReadOf<K>>>
 }
 

@@ -131,7 +131,7 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   cleanup?: CleanupStep<K, Extra>['cleanup'] | readonly CleanupStep<K, Extra>[]
   /** @default the kind's group and the controller's name: `demo.example.com/website` */
   readonly finalizer?: string
-  /** After a failed step: skip the later ones, or run them all the same. @default 'stop' */
+  /** After a failed step: skip the later ones, or run them anyway. @default 'stop' */
   readonly cleanupPolicy?: 'stop' | 'continue'
   /** Instead of `reconcile`: gets the key alone, whether or not the object exists. */
   reconcileKey?(key: ObjectKey, context: BaseContext & Extra): Promise<Reconciled> | Reconciled

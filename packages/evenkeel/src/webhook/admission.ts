@@ -44,7 +44,7 @@ export interface AdmissionContext<T extends KubeObject = KubeObject> {
   /** Aborts when the API server no longer waits for the response. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Adds a warning for the user; the object is accepted all the same. */
+  /** Adds a warning for the user; the object is accepted. */
   warn(text: string): void
   /** Adds an annotation to the audit log of the server. */
   annotate(key: string, value: string): void
