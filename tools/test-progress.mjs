@@ -25,11 +25,15 @@ const programs = {
   chromium: 'chromium',
 }
 
+const skippedFilesMax = 10
+
 export default class TestProgress extends DefaultReporter {
   #times = readTimes()
   #paths = []
   #done = new Set()
   #tests = { passed: 0, failed: 0, skipped: 0 }
+  /** Path to the number of skipped tests. */
+  #skipped = new Map()
   #startedMs = 0
   #shownMs = 0
   #isLineOpen = false
@@ -50,7 +54,11 @@ export default class TestProgress extends DefaultReporter {
     this.#done.add(path)
     const { duration, collectDuration, prepareDuration } = module.diagnostic()
     this.#times[path] = Math.round(duration + collectDuration + prepareDuration)
-    for (const test of module.children.allTests()) this.#tests[test.result().state]++
+    for (const test of module.children.allTests()) {
+      const { state } = test.result()
+      this.#tests[state]++
+      if (state === 'skipped') this.#skipped.set(path, (this.#skipped.get(path) ?? 0) + 1)
+    }
     if (module.state() === 'failed') {
       this.#clearLine()
       super.onTestModuleEnd(module)
@@ -99,6 +107,9 @@ export default class TestProgress extends DefaultReporter {
         ` Missing programs: ${missing.map(([name, pack]) => (name === pack ? name : `${name} (Debian package ${pack})`)).join(', ')}.`,
       )
     process.stdout.write('\n')
+    const files = [...this.#skipped].sort(([, a], [, b]) => b - a)
+    for (const [path, count] of files.slice(0, skippedFilesMax)) process.stdout.write(`  ${count} in ${path}\n`)
+    if (files.length > skippedFilesMax) process.stdout.write(`  and in ${files.length - skippedFilesMax} other files\n`)
   }
 }
 
