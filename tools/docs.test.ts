@@ -23,6 +23,23 @@ test('programs of the pages type-check', async () => {
   }
 })
 
+/** The rows of the table of a section of the reference. */
+function rowsOf(page: string, section: string): string[] {
+  const [, text = ''] = readPage(`docs/reference/${page}`).split(`\n## ${section}\n`)
+  const [own = ''] = text.split('\n## ')
+  return own.split('\n').filter((line) => line.startsWith('| `'))
+}
+
+test.for([
+  ['evenkeel.md', 'defineKind', 14],
+  ['client.md', 'Client', 30],
+  ['controller.md', 'ReconcileContext', 11],
+] as const)('F9: %s shows each option or member of %s with an example', ([page, section, least]) => {
+  const rows = rowsOf(page, section)
+  expect(rows.length).toBeGreaterThanOrEqual(least)
+  expect(rows.filter((row) => !/^\| `.*` \| .+ \| `.+` \|$/.test(row))).toEqual([])
+})
+
 describe('pages', () => {
   test('excerpts with file= occur in that file', () => {
     const lines = (text: string): string =>

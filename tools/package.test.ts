@@ -28,6 +28,7 @@ interface Packed {
 }
 
 interface Manifest {
+  readonly bin?: Readonly<Record<string, string>>
   readonly scripts?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, unknown>>
 }
@@ -64,7 +65,7 @@ beforeAll(() => {
 afterAll(() => rmSync(user, { recursive: true, force: true }))
 
 describe('the packed package', () => {
-  test('row 28: contains only built files, the readme, the licence and package.json', () => {
+  test('row 28, F18: contains only built files, the readme, the licence and package.json', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths.filter((path) => !allowed.test(path))).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
@@ -137,7 +138,8 @@ describe('the packed command line', () => {
     ])
   })
 
-  test('is the command evenkeel', () => {
+  test('F2: is the command evenkeel, and evenkeel has no other', () => {
+    expect(Object.keys(manifest.bin ?? {})).toEqual(['evenkeel'])
     expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), '--version')).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain(
       'Usage: evenkeel why KIND/NAME',
