@@ -30,6 +30,7 @@ const tokens: readonly DocumentShape[] = [
   yaml('question marks', 250_000, (n) => '? '.repeat(n)),
   yaml('exclamation marks', 10_000, (n) => `a: ${'!!str '.repeat(n)}x`),
   yaml('ampersands', 10_000, (n) => `a: ${'&a '.repeat(n)}x`),
+  yaml('errors of one line', 60_000, (n) => `a: [${'*,'.repeat(n)}]`),
   yaml('directives', 90_000, (n) => `${'%TAG !a! b\n'.repeat(n)}---\na: b`),
   yaml('empty lines', 1_000_000, (n) => `a: b${'\n'.repeat(n)}`),
   yaml('tabs', 500_000, (n) => `a:${'\t'.repeat(n)}b`),

@@ -130,6 +130,12 @@ const documents: Record<string, () => Costly> = {
   }),
   'D7: YAML of 250,000 documents': () => ({ body: '---\n'.repeat(250_000), type: 'application/yaml', status: 413 }),
   'YAML of 400,000 closing brackets': () => ({ body: ']'.repeat(400_000), type: 'application/yaml', status: 400 }),
+  'YAML of 70,000 errors in one line': () => ({
+    body: `a: [${'*,'.repeat(70_000)}${'x'.repeat(500_000)}]`,
+    type: 'application/yaml',
+    status: 400,
+    says: 'yaml: Alias cannot be an empty string at line 1, column 5',
+  }),
   'YAML of 60,000 tags on one node': () => ({
     body: `a: ${'!!str '.repeat(60_000)}`,
     type: 'application/yaml',

@@ -8,6 +8,7 @@
  * that moment, the whole process ends. So {@link refuseDeepYaml} limits the nesting before the parser sees the text. It
  * looks at characters only and may mistake text inside of scalars for structure; its bounds are far above real documents.
  */
+import type { LineCounter, YAMLParseError } from 'yaml'
 import { badRequest, isRequestEntityTooLarge, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson, type ParsedText } from './json.ts'
 import type { YamlThread } from './yaml-thread.ts'
@@ -118,38 +119,53 @@ function readAsJson(text: string, valuesMax: number): ParsedText | undefined {
 
 /** The contents of the only document; further documents must be empty. */
 function parseOne(yaml: Yaml, text: string): unknown {
-  const [first, ...others] = parseAll(yaml, text)
+  const lines = new yaml.LineCounter()
+  const [first, ...others] = parseAll(yaml, text, lines)
   if (first === undefined) return undefined
   const [error] = [first, ...others].flatMap(({ errors }) => errors)
-  if (error) throw unreadable(error)
+  if (error) throw unreadable(error, lines)
   if (others.some(({ contents }) => !isEmpty(contents)))
     throw badRequest('error converting YAML to JSON: there must be one document, not several')
   return first.contents
 }
 
-function parseAll(yaml: Yaml, text: string): ReturnType<Yaml['parseAllDocuments']> {
+/**
+ * With the failsafe schema every scalar stays text; `resolvePlain` interprets it as Go does. The parser continues after an
+ * error, and a pretty message takes time in proportion to its line: a long line with thousands of errors took seconds.
+ */
+const parserOptions = {
+  schema: 'failsafe',
+  version: '1.1',
+  merge: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const
+
+function parseAll(yaml: Yaml, text: string, lineCounter: LineCounter): ReturnType<Yaml['parseAllDocuments']> {
   try {
-    // With the failsafe schema every scalar stays text; `resolvePlain` interprets it as Go does.
-    return yaml.parseAllDocuments(text, {
-      schema: 'failsafe',
-      version: '1.1',
-      merge: false,
-      uniqueKeys: false,
-      logLevel: 'silent',
-    })
+    return yaml.parseAllDocuments(text, { ...parserOptions, lineCounter })
   } catch (error) {
     throw unreadable(error)
   }
 }
 
 /** The error for a text that the parser refused. A stack overflow, thrown or reported, means excessive nesting. */
-function unreadable(error: unknown): Error {
+function unreadable(error: unknown, lines?: LineCounter): Error {
   const message = error instanceof Error ? error.message : ''
   if (/call stack/i.test(message)) return badRequest('the YAML text is nested too deeply', { cause: error })
-  // The rest of the message quotes the text, which may be long or secret.
-  return badRequest(`error converting YAML to JSON: yaml: ${message.split('\n', 1).join('').replace(/:$/, '')}`, {
+  // Other lines of the message may quote the text, which may be long or secret.
+  const [text = ''] = message.split('\n', 1)
+  return badRequest(`error converting YAML to JSON: yaml: ${text.replace(/:$/, '')}${placeOf(error, lines)}`, {
     cause: error,
   })
+}
+
+function placeOf(error: unknown, lines: LineCounter | undefined): string {
+  const position = lines && error instanceof Error && 'pos' in error ? (error as YAMLParseError).pos[0] : -1
+  if (!lines || position < 0) return ''
+  const { line, col } = lines.linePos(position)
+  return ` at line ${line}, column ${col}`
 }
 
 function isEmpty(contents: unknown): boolean {
@@ -163,14 +179,7 @@ const warningsMax = 100
 export async function duplicateYamlKeys(source: Uint8Array): Promise<string[]> {
   const yaml: Yaml = await import('yaml')
   const lines = new yaml.LineCounter()
-  const [document] = yaml.parseAllDocuments(decodeUtf8(source), {
-    schema: 'failsafe',
-    version: '1.1',
-    merge: false,
-    uniqueKeys: false,
-    logLevel: 'silent',
-    lineCounter: lines,
-  })
+  const [document] = yaml.parseAllDocuments(decodeUtf8(source), { ...parserOptions, lineCounter: lines })
   const warnings: string[] = []
   if (document === undefined || !('contents' in document)) return warnings
   yaml.visit(document, {
