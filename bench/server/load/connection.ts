@@ -89,6 +89,10 @@ export class Connection {
 
   /** Calls back inside the read, without a promise. */
   send(bytes: Buffer, { keepBody = false }: AskOptions, answered: Answered): void {
+    if (this.#isClosed) {
+      this.onFail(new Error('the server has closed this connection'))
+      return
+    }
     this.#sink = this.#collect
     this.#pieces = keepBody ? [] : undefined
     this.#answered = answered

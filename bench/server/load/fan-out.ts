@@ -19,10 +19,11 @@ const sampledWatchers = 8
 
 export async function runWatch(job: WatchJob): Promise<LoadResult> {
   const { address } = job.place
-  const writers = await openConnections(address, job.writers)
-  const watchers: Connection[] = []
+  const watchers = await openConnections(address, job.watchers)
+  const writers: Connection[] = []
   try {
-    watchers.push(...(await openConnections(address, job.watchers)))
+    // Last, because a server closes connections that show no credentials for a while.
+    writers.push(...(await openConnections(address, job.writers)))
     return await measure(job, writers, watchers)
   } finally {
     for (const connection of [...writers, ...watchers]) connection.close()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SystemClock } from '#base'
+import { SystemClock, type Clock } from '#base'
 import { OutputPace, TurnBudget } from './turn-budget.ts'
 import { turn } from './turns.fixture.ts'
 
@@ -58,4 +58,29 @@ test('TurnBudget lets work that has waited begin before later work', async () =>
   const late = begin('late')
   await Promise.all([...all, late])
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'late'])
+})
+
+test('TurnBudget gives work that waits as much time as other work took, up to a maximum', async () => {
+  let nowMs = 0
+  const turns: (() => void)[] = []
+  const clock = { monotonic: () => nowMs, soon: (callback: () => void) => turns.push(callback) }
+  const budget = new TurnBudget(clock as unknown as Clock, { perTurn: 10, perTurnMax: 50, perMs: 10 })
+  let begun = 0
+  const work = Array.from({ length: 200 }, () => Promise.resolve(budget.take(1)).then(() => begun++))
+  const inTurnAfter = async (ms: number): Promise<number> => {
+    const before = begun
+    nowMs += ms
+    turns.shift()?.()
+    await turn()
+    return begun - before
+  }
+  await turn()
+  expect(begun).toBe(10)
+  expect(await inTurnAfter(20), 'how long the work has waited is not known yet').toBe(10)
+  expect(await inTurnAfter(1), 'only its own time').toBe(10)
+  expect(await inTurnAfter(4), 'three milliseconds of other work').toBe(30)
+  expect(await inTurnAfter(100), 'the maximum').toBe(50)
+  expect(await inTurnAfter(5), 'its own time again').toBe(10)
+  while (turns.length > 0) await inTurnAfter(0)
+  await Promise.all(work)
 })

@@ -10,11 +10,17 @@
  *
  * Example, with a budget of 100: `take(60)` and `take(60)` begin now, because the budget is checked before it is used;
  * `take(10)` waits for the next turn.
+ *
+ * A fixed budget starves the work that waits when other work fills the turns: 64 writers need 13 ms in a turn, and the
+ * events of their writes would get half a millisecond of it. So a budget may grow up to a maximum with the time that
+ * the last turn spent on other work.
  */
 import { deferred, type Clock, type Deferred } from '#base'
 
 /** All connections together: a write of this many bytes takes about half a millisecond to encrypt and to copy. */
 const outputBytesPerTurn = 196_608
+const outputBytesPerTurnMax = 1_048_576
+const outputBytesPerMs = 393_216
 /** What a write costs besides its bytes: a call of the system. */
 const writeBytes = 4_096
 
@@ -23,17 +29,32 @@ interface WaitingWork {
   readonly turn: Deferred<void>
 }
 
+interface TurnBudgetOptions {
+  /** The budget of a turn. */
+  readonly perTurn: number
+  /** The budget of a turn while other work takes most of the time. @default perTurn */
+  readonly perTurnMax?: number
+  /** How much is done in a millisecond. @default Infinity */
+  readonly perMs?: number
+}
+
 export class TurnBudget {
   readonly #clock: Clock
   readonly #perTurn: number
+  readonly #perTurnMax: number
+  readonly #perMs: number
   /** Oldest first. */
   readonly #waiting = new Set<WaitingWork>()
   #left: number
   #isTurnDue = false
+  /** The last turn that left work waiting: when it began, and its budget. */
+  #behind: { readonly sinceMs: number; readonly budget: number } | undefined
 
-  constructor(clock: Clock, { perTurn }: { readonly perTurn: number }) {
+  constructor(clock: Clock, { perTurn, perTurnMax = perTurn, perMs = Infinity }: TurnBudgetOptions) {
     this.#clock = clock
     this.#perTurn = this.#left = perTurn
+    this.#perTurnMax = perTurnMax
+    this.#perMs = perMs
   }
 
   /** Undefined when the work may begin now; otherwise resolves when it is its turn. */
@@ -58,14 +79,23 @@ export class TurnBudget {
   }
 
   #begin(): void {
-    this.#left = this.#perTurn
+    const sinceMs = this.#clock.monotonic()
+    const budget = (this.#left = this.#budgetAt(sinceMs))
     for (const waiting of this.#waiting) {
       if (this.#left <= 0) break
       this.#waiting.delete(waiting)
       this.#left -= waiting.cost
       waiting.turn.resolve()
     }
-    if (this.#waiting.size > 0) this.#awaitTurn()
+    this.#behind = this.#waiting.size > 0 ? { sinceMs, budget } : undefined
+    if (this.#behind) this.#awaitTurn()
+  }
+
+  /** The work that waits may take as long as other work took since it had its last turn. */
+  #budgetAt(nowMs: number): number {
+    if (!this.#behind || this.#perTurnMax === this.#perTurn) return this.#perTurn
+    const otherMs = nowMs - this.#behind.sinceMs - this.#behind.budget / this.#perMs
+    return Math.min(this.#perTurnMax, Math.max(this.#perTurn, otherMs * this.#perMs))
   }
 }
 
@@ -74,7 +104,11 @@ export class OutputPace {
   readonly #budget: TurnBudget
 
   constructor(clock: Clock) {
-    this.#budget = new TurnBudget(clock, { perTurn: outputBytesPerTurn })
+    this.#budget = new TurnBudget(clock, {
+      perTurn: outputBytesPerTurn,
+      perTurnMax: outputBytesPerTurnMax,
+      perMs: outputBytesPerMs,
+    })
   }
 
   /** Undefined when so many bytes may be written now; otherwise resolves when it is their turn. */

@@ -181,7 +181,8 @@ interface BatchFrames {
  */
 type Shared<T extends object> = T | WeakRef<T>
 
-const heldBytesMax = 65_536
+/** A full group commit of small objects is below it: its frames must last until the last of its watchers had its turn. */
+const heldBytesMax = 262_144
 
 function heldFor<T extends object>(value: T, bytes: number): Shared<T> {
   return bytes <= heldBytesMax ? value : new WeakRef(value)
