@@ -47,6 +47,29 @@ describe("listen with http: 'node'", () => {
     expect(await client.send('x'.repeat(20)).until('bytes')).toContain('20 bytes')
   })
 
+  test('leaves no listeners behind: neither per request of a connection nor per wait of a stream', async () => {
+    const warnings: string[] = []
+    const note = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`)
+    process.on('warning', note)
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (let index = 0; index < 15; index++) yield await Promise.resolve(Buffer.alloc(131_072, 'x'))
+      yield Buffer.from('the end')
+    }
+    const { listening } = await serve(
+      (request) =>
+        request.target === '/long' ? Promise.resolve({ status: 200, headers: {}, body: pieces() }) : echo(request),
+      node,
+    )
+    const client = new RawClient(listening.url)
+    for (let index = 0; index < 20; index++)
+      await client
+        .send(`POST /b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\nbody-${100 + index}`)
+        .until(`body-${100 + index}`)
+    await client.send('GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n').until('the end')
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   test('streams a response, and leaves its loop when the client goes', async () => {
     let isLeft = false
     async function* forever(): AsyncGenerator<Uint8Array> {

@@ -9,6 +9,7 @@
  * (`expire`), never Node's, so that a simulated clock controls them. When the socket closes, the request's signal
  * aborts.
  */
+import type { EventEmitter } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { badRequest } from '#api'
@@ -234,10 +235,9 @@ class NodeHttp1Connection implements ServerConnection {
     if (isWithout) release(body)
     else if (pieces) for (const piece of pieces) await this.#write(response, piece)
     else if (isStreamed(body)) for await (const piece of body) if (!(await this.#write(response, piece))) break
-    await new Promise<void>((resolve) => {
-      response.end(resolve)
-      this.#socket.once('close', resolve)
-    })
+    const ended = firstEvent([response, 'finish'], [this.#socket, 'close'])
+    response.end()
+    await ended
   }
 
   /** Resolves false when the client disconnected. */
@@ -245,10 +245,7 @@ class NodeHttp1Connection implements ServerConnection {
     if (!this.#socket.writable) return false
     if (response.write(piece)) return true
     this.#stalledSinceMs ??= this.#context.clock.monotonic()
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve)
-      response.once('close', resolve)
-    })
+    await firstEvent([response, 'drain'], [response, 'close'])
     this.#stalledSinceMs = undefined
     return this.#socket.writable
   }
@@ -279,6 +276,17 @@ class NodeHttp1Connection implements ServerConnection {
   #inMs(delayMs: number): number {
     return this.#context.clock.monotonic() + delayMs
   }
+}
+
+/** Resolves with the first of these events, and leaves no listener: a connection may serve a million requests. */
+function firstEvent(...events: readonly (readonly [EventEmitter, string])[]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const [emitter, name] of events) emitter.off(name, done)
+      resolve()
+    }
+    for (const [emitter, name] of events) emitter.on(name, done)
+  })
 }
 
 function readHead(request: IncomingMessage, { requestLineBytesMax, headFieldsMax }: ListenLimits): RequestHead {
