@@ -68,13 +68,15 @@ interface ThreadOptions extends ThreadHooks {
 
 interface ThreadHooks {
   readonly onReady: () => void
-  readonly onEnd: (wasReady: boolean) => void
+  readonly onEnd: (end: { readonly wasReady: boolean; readonly wasSlow: boolean }) => void
 }
 
 export class LargeWriteThread {
   readonly #worker: WriteWorker
   readonly #calls: PortCalls
   readonly #hooks: ThreadHooks
+  /** Resolves when its memory is free. */
+  readonly gone: Promise<void>
   #isReady = false
   #isEnded = false
   #writing = 0
@@ -123,8 +125,11 @@ export class LargeWriteThread {
       const isTooLarge = isOutOfMemory && this.#writing === 1
       this.#finish(new ThreadEnded(isOutOfMemory ? 'out of memory' : error.message, { isTooLarge }))
     })
-    worker.once('exit', () => {
-      this.#finish(new ThreadEnded('it exited'))
+    this.gone = new Promise((resolve) => {
+      worker.once('exit', () => {
+        this.#finish(new ThreadEnded('it exited'))
+        resolve()
+      })
     })
     worker.unref()
   }
@@ -149,15 +154,16 @@ export class LargeWriteThread {
     this.#calls.notify('cancel', id)
   }
 
-  end(reason: string): void {
-    this.#finish(new ThreadEnded(reason))
+  /** @param options.isSlow it did not start in time, which may be due to the machine. */
+  end(reason: string, { isSlow = false }: { readonly isSlow?: boolean } = {}): void {
+    this.#finish(new ThreadEnded(reason), { isSlow })
     void this.#worker.terminate()
   }
 
-  #finish(reason: ThreadEnded): void {
+  #finish(reason: ThreadEnded, { isSlow = false }: { readonly isSlow?: boolean } = {}): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#hooks.onEnd(this.#isReady)
+    this.#hooks.onEnd({ wasReady: this.#isReady, wasSlow: isSlow })
     this.#calls.close(reason)
   }
 }

@@ -33,11 +33,17 @@ class FakeWorker extends EventEmitter implements WriteWorker {
 
   terminate(): Promise<void> {
     this.isTerminated = true
+    this.emit('exit', 1)
     return Promise.resolve()
   }
 
   beReady(): void {
     this.emit('message', { id: 0, name: 'ready', args: [] })
+  }
+
+  fail(error: Error): void {
+    this.emit('error', error)
+    this.emit('exit', 1)
   }
 
   get writes(): Sent[] {
@@ -204,13 +210,23 @@ describe('row 21: LargeWrites', () => {
     }
   })
 
-  test('gives up on a thread that does not start in time', async () => {
+  test('gives up on a thread that does not start in time, and tries again after a while', async () => {
     const { large, workers, clock } = make()
     const answer = large.handle(contextOf(), body(3000), { isOwn: true })
     const worker = await workerOf(workers)
     await clock.advance(15_000)
     expect(await answer).toBeUndefined()
     expect(worker.isTerminated).toBe(true)
+    const plain = targetOf('configmaps')
+    expect(large.covers(contextOf(), plain)).toBe(false)
+    await clock.advance(10_000)
+    expect(large.covers(contextOf(), plain)).toBe(true)
+    const later = large.handle(contextOf(), body(3000), { isOwn: true })
+    const second = await workerOf(workers, 1)
+    second.beReady()
+    await flushPromises()
+    second.answer(second.writes[0] as Sent)
+    expect((await later)?.status).toBe(201)
   })
 
   async function started(): Promise<ReturnType<typeof make> & { worker: FakeWorker }> {
@@ -227,7 +243,7 @@ describe('row 21: LargeWrites', () => {
     const { large, workers, worker } = await started()
     const answer = large.handle(contextOf(), body(1500), { isOwn: true })
     await flushPromises()
-    worker.emit('error', outOfMemory)
+    worker.fail(outOfMemory)
     await expect(answer).rejects.toMatchObject({ code: 413 })
     const next = large.handle(contextOf(), body(1500), { isOwn: true })
     const second = await workerOf(workers, 1)
@@ -244,8 +260,26 @@ describe('row 21: LargeWrites', () => {
     const second = large.handle(contextOf(), body(300_000), { isOwn: true })
     await flushPromises()
     expect(worker.writes).toHaveLength(1)
+    worker.fail(outOfMemory)
+    await expect(first).rejects.toMatchObject({ code: 413 })
+    const next = await workerOf(workers, 1)
+    next.beReady()
+    await flushPromises()
+    next.answer(next.writes[0] as Sent)
+    expect((await second)?.status).toBe(201)
+  })
+
+  test('starts the next thread when the memory of the last one is free', async () => {
+    const { large, workers, worker } = await started()
+    const first = large.handle(contextOf(), body(300_000), { isOwn: true })
+    const second = large.handle(contextOf(), body(300_000), { isOwn: true })
+    await flushPromises()
     worker.emit('error', outOfMemory)
     await expect(first).rejects.toMatchObject({ code: 413 })
+    // The code of threads is loaded already: a start takes a few turns.
+    for (let turns = 0; turns < 20; turns++) await flushPromises()
+    expect(workers).toHaveLength(1)
+    worker.emit('exit', 1)
     const next = await workerOf(workers, 1)
     next.beReady()
     await flushPromises()
@@ -262,7 +296,7 @@ describe('row 21: LargeWrites', () => {
     )
     await flushPromises()
     expect(worker.writes).toHaveLength(2)
-    worker.emit('error', outOfMemory)
+    worker.fail(outOfMemory)
     for (const error of await Promise.all(answers)) expect(error).toMatchObject({ code: 500 })
   })
 

@@ -34,6 +34,8 @@ const yamlFactor = 16
 /** Before the thread has started, one document of up to so many times the limit is handled at once. */
 const patientFactor = 2
 const startMs = 15_000
+/** After a start that took too long large writes are handled here, so that a busy machine does not start threads all the time. */
+const restMs = 10_000
 const idleMs = 60_000
 /** How long a thread may still compute for a request that is over. */
 const patienceMs = 10_000
@@ -89,7 +91,10 @@ export class LargeWrites {
   #thread: LargeWriteThread | undefined
   /** Resolves when the thread is ready, or has ended. */
   #starting: Promise<void> | undefined
+  /** Resolves when the memory of the last thread is free. */
+  #gone: Promise<void> = Promise.resolve()
   #isPossible = true
+  #stopResting: Cancel | undefined
   /** The write that started the thread has not waited for it. */
   #hasAnsweredFirst = false
   #inside = 0
@@ -107,6 +112,7 @@ export class LargeWrites {
     this.#others = new FairQueue({ ...queue, ...otherSeats })
     onAbort(services.stopping, () => {
       this.#stopIdle?.()
+      this.#stopResting?.()
       this.#thread?.end('the server is stopping')
     })
   }
@@ -231,6 +237,8 @@ export class LargeWrites {
     const { replica, webhooks, startWorker } = this.#options
     const { clock, stopping } = this.#services
     const { LargeWriteThread: Thread } = await import('./large-write-thread.ts')
+    // Two threads at once, one of them with all the memory that it may have, are more than a small machine has.
+    await this.#gone
     if (stopping.aborted) return
     const started = deferred<void>()
     this.#thread = Thread.start(
@@ -239,12 +247,13 @@ export class LargeWrites {
         replica,
         ...(startWorker && { startWorker }),
         onReady: started.resolve,
-        onEnd: (wasReady) => {
+        onEnd: ({ wasReady, wasSlow }) => {
           this.#thread = undefined
           this.#starting = undefined
           started.resolve()
           // A bundled program may lack the file of the thread: then large writes stay in this thread.
           if (!wasReady) this.#isPossible = false
+          if (wasSlow) this.#rest()
         },
       },
     )
@@ -253,11 +262,20 @@ export class LargeWrites {
       this.#isPossible = false
       return
     }
+    this.#gone = thread.gone
     const cancel = clock.after(startMs, () => {
-      thread.end('it did not start in time')
+      thread.end('it did not start in time', { isSlow: true })
     })
     await started.promise
     cancel()
+  }
+
+  /** The machine was busy: tries again later. */
+  #rest(): void {
+    if (this.#services.stopping.aborted) return
+    this.#stopResting = this.#services.clock.after(restMs, () => {
+      this.#isPossible = true
+    })
   }
 
   #endWhenIdle(): void {
