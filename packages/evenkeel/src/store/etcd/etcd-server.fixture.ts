@@ -25,9 +25,18 @@ export const etcdctlMissing: string | undefined =
     ? undefined
     : 'there is no etcdctl binary on this machine'
 
+/** Why tests that make certificates are skipped. */
+export const opensslMissing: string | undefined =
+  spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl binary on this machine'
+
 /** The name of a test that needs etcdctl, with the reason when it is skipped. */
 export function withEtcdctl(name: string): string {
-  return etcdctlMissing === undefined ? name : `${name} (skipped: ${etcdctlMissing})`
+  return withReason(name, etcdctlMissing)
+}
+
+/** The name of a test, with the reason when it is skipped. */
+export function withReason(name: string, missing: string | undefined): string {
+  return missing === undefined ? name : `${name} (skipped: ${missing})`
 }
 
 const startsMax = 5

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Entry, Store, Write } from '../store.ts'
-import { etcdctlMissing, etcdMissing, EtcdServer, withEtcdctl } from './etcd-server.fixture.ts'
+import {
+  etcdctlMissing,
+  etcdMissing,
+  EtcdServer,
+  opensslMissing,
+  withEtcdctl,
+  withReason,
+} from './etcd-server.fixture.ts'
 import type { EtcdServerOptions } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import type { EtcdStoreOptions } from './etcd-store.ts'
@@ -100,7 +107,8 @@ describe.skipIf(etcdMissing)(
       },
     )
 
-    test('connects over TLS with a client certificate, and only to a server with a trusted authority', async () => {
+    const overTls = 'connects over TLS with a client certificate, and only to a server with a trusted authority'
+    test.skipIf(opensslMissing)(withReason(overTls, opensslMissing), async () => {
       const folder = mkdtempSync(join(tmpdir(), 'evenkeel-tls-'))
       try {
         const { caFile, certFile, keyFile } = certificates(folder)
