@@ -47,11 +47,12 @@ let packed: Packed
 let commandLine: Packed
 let cel: Packed
 let builtins: Packed
+let workloads: Packed
 let manifest: Manifest
 
 beforeAll(() => {
-  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed, Packed]
-  ;[cel, builtins, packed, commandLine] = all
+  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed, Packed, Packed]
+  ;[cel, builtins, packed, commandLine, workloads] = all
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
   execFileSync('npm', ['install', ...npmQuiet, ...all.map(({ filename }) => join(user, filename))], {
     cwd: user,
@@ -117,7 +118,20 @@ describe('the packed built-in kinds', () => {
       console.log(typeof makeCatalog, typeof strategyFor, typeof columnsFor, typeof FieldPath.of)`,
     )
     expect(run(join(user, 'builtins.mjs'))).toBe('function function function function\n')
-    expect(readdirSync(join(user, 'node_modules', '@evenkeel'))).toEqual(['builtins', 'cel', 'cli'])
+    expect(readdirSync(join(user, 'node_modules', '@evenkeel'))).toEqual(['builtins', 'cel', 'cli', 'workloads'])
+  })
+})
+
+describe('the packed workloads', () => {
+  test('contain only built files, and resolve evenkeel', () => {
+    expect(workloads.files.map(({ path }) => path).filter((path) => !allowed.test(path))).toEqual([])
+    write(
+      'workloads.mjs',
+      `import { Process, workloads } from '@evenkeel/workloads'
+      const { controllers } = workloads({ folder: 'work' })
+      console.log(controllers.map((one) => one.for === Process))`,
+    )
+    expect(run(join(user, 'workloads.mjs'))).toBe('[ true ]\n')
   })
 })
 

@@ -1,0 +1,25 @@
+/**
+ * `@evenkeel/workloads`: kinds and controllers that run processes on this machine.
+ */
+export { OsFiles, type Files } from './files.ts'
+export { OsProcessHost } from './os-host.ts'
+export { OsProbes } from './os-probes.ts'
+export {
+  formatIdentity,
+  type ExitFeed,
+  type Launch,
+  type LaunchFailure,
+  type LaunchResult,
+  type PortHolder,
+  type ProcessEntry,
+  type ProcessExit,
+  type ProcessHost,
+  type ProcessIdentity,
+  type SignalName,
+} from './process-host.ts'
+export { Process, type ProcessObject } from './process-kind.ts'
+export { systemTable, type ProcessTable } from './process-table.ts'
+export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
+export type { Run, RunOwner } from './runs.ts'
+export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+export { workloads, type Workloads, type WorkloadsOptions } from './workloads.ts'

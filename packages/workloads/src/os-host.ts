@@ -1,0 +1,154 @@
+/**
+ * The processes of this machine.
+ *
+ * A program starts in a process group and a session of its own. Its stdout and stderr are its log file, not a pipe: it
+ * writes without us, so a slow Evenkeel does not slow it, and a killed one does not end it by SIGPIPE.
+ *
+ * Invariants: the identity of a new process is read before the kernel can reap it, in the same turn; a signal is sent in
+ * the same turn as the check of the identity; a list includes everything that happened before it was asked for. Lists
+ * that are asked for while one is made share the next one: 50 processes that end together cost two lists, not 50.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { nextTurn, SystemClock, type Clock } from 'evenkeel/unstable/base'
+import { explainFailure, findProgram } from './launch-failure.ts'
+import { findHolders } from './port-table.ts'
+import {
+  isSameProcess,
+  type ExitFeed,
+  type Launch,
+  type LaunchResult,
+  type PortHolder,
+  type ProcessEntry,
+  type ProcessExit,
+  type ProcessHost,
+  type ProcessIdentity,
+  type SignalName,
+} from './process-host.ts'
+import type { ProcessTable } from './process-table.ts'
+
+interface OsHostOptions {
+  readonly table: ProcessTable
+  /** @default the clock of this machine */
+  readonly clock?: Clock
+}
+
+export class OsProcessHost implements ProcessHost {
+  readonly #table: ProcessTable
+  readonly #clock: Clock
+  #subscriber: ((exit: ProcessExit) => void) | undefined
+  /** Settles when the list that is being made is complete. */
+  #list: Promise<void> | undefined
+  /** The list that has not begun. */
+  #nextList: Promise<readonly ProcessEntry[]> | undefined
+  #nextSinceTicks = Infinity
+
+  constructor({ table, clock = new SystemClock() }: OsHostOptions) {
+    this.#table = table
+    this.#clock = clock
+  }
+
+  get exits(): ExitFeed {
+    return {
+      subscribe: (call) => {
+        this.#subscriber = call
+        return () => {
+          if (this.#subscriber === call) this.#subscriber = undefined
+        }
+      },
+    }
+  }
+
+  async launch(launch: Launch): Promise<LaunchResult> {
+    const program = findProgram(launch)
+    if ('failure' in program) return program
+    let child: ChildProcess
+    try {
+      child = this.#spawn(launch, program.path)
+    } catch (error) {
+      // Node throws some errors here, and emits others.
+      return { failure: explainFailure(error, launch) }
+    }
+    const { pid } = child
+    if (pid === undefined)
+      return new Promise((resolve) => {
+        child.once('error', (error) => {
+          resolve({ failure: explainFailure(error, launch) })
+        })
+      })
+    const identity = { pid, startTicks: this.#table.startTicks(pid) ?? 0, bootId: this.#table.bootId() }
+    child.once('exit', (exitCode, signal) => {
+      this.#subscriber?.({ identity, ...(exitCode !== null && { exitCode }), ...(signal !== null && { signal }) })
+    })
+    return { identity }
+  }
+
+  #spawn({ command: [argv0 = '', ...args], cwd, env, logFile }: Launch, path: string): ChildProcess {
+    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
+    const log = openSync(logFile, 'a', 0o600)
+    try {
+      // `unref`: a process that is meant to outlive us does not hold us back.
+      const child = spawn(path, args, { argv0, cwd, env, detached: true, stdio: ['ignore', log, log] })
+      child.unref()
+      return child
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  findProcess(identity: ProcessIdentity): Promise<ProcessEntry | undefined> {
+    return Promise.resolve(this.#find(identity))
+  }
+
+  #find(identity: ProcessIdentity): ProcessEntry | undefined {
+    const entry = identity.bootId === this.#table.bootId() ? this.#table.find(identity.pid) : undefined
+    return entry && isSameProcess(entry, identity) ? entry : undefined
+  }
+
+  listProcesses(sinceTicks: number): Promise<readonly ProcessEntry[]> {
+    this.#nextSinceTicks = Math.min(this.#nextSinceTicks, sinceTicks)
+    this.#nextList ??= (this.#list ?? Promise.resolve()).then(() => this.#beginList())
+    return this.#nextList.then((entries) => entries.filter(({ startTicks }) => startTicks >= sinceTicks))
+  }
+
+  /** Waits a turn, so that all who ask in this one share the list. */
+  async #beginList(): Promise<readonly ProcessEntry[]> {
+    await nextTurn(this.#clock)
+    const sinceTicks = this.#nextSinceTicks
+    this.#nextList = undefined
+    this.#nextSinceTicks = Infinity
+    const reading = this.#table.list(sinceTicks, () => nextTurn(this.#clock))
+    this.#list = reading.then(
+      () => undefined,
+      () => undefined,
+    )
+    return reading
+  }
+
+  signalProcess(
+    identity: ProcessIdentity,
+    signal: SignalName,
+    { group = false }: { readonly group?: boolean } = {},
+  ): Promise<boolean> {
+    const entry = this.#find(identity)
+    if (!entry) return Promise.resolve(false)
+    return Promise.resolve(send(group && entry.groupId > 1 ? -entry.groupId : entry.pid, signal))
+  }
+
+  findBootId(): Promise<string> {
+    return Promise.resolve(this.#table.bootId())
+  }
+
+  findPortHolders(ports: readonly number[]): Promise<readonly PortHolder[]> {
+    return findHolders(ports, (pid) => this.#table.find(pid))
+  }
+}
+
+function send(pid: number, signal: SignalName): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}

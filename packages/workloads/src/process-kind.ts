@@ -1,0 +1,213 @@
+/**
+ * The kind `Process`: a program that runs on this machine for as long as its object says so.
+ *
+ * The object lives on over restarts: runs are numbered, and the status has the current one and the last five.
+ */
+import { defineKind, type ObjectOf, type Stored } from 'evenkeel'
+
+const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const
+const seconds = { type: 'number', minimum: 0, maximum: 86_400 } as const
+
+const probe = {
+  type: 'object',
+  properties: {
+    http: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', default: '/', maxLength: 2048, pattern: '^/' },
+        port: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 63,
+          description: 'A number, or the name of a port of the process.',
+        },
+        scheme: { type: 'string', enum: ['http', 'https'], default: 'http' },
+        headers: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 }, maxProperties: 20 },
+        insecureSkipTLSVerify: { type: 'boolean', default: false },
+      },
+      required: ['port'],
+    },
+    tcp: {
+      type: 'object',
+      properties: { port: { type: 'string', minLength: 1, maxLength: 63 } },
+      required: ['port'],
+    },
+    exec: {
+      type: 'object',
+      properties: {
+        command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
+      },
+      required: ['command'],
+    },
+    logLine: {
+      type: 'object',
+      properties: { contains: { type: 'string', minLength: 1, maxLength: 1000 } },
+      required: ['contains'],
+    },
+    initialDelaySeconds: { ...seconds, default: 0 },
+    periodSeconds: { type: 'number', minimum: 0.05, maximum: 86_400, default: 1 },
+    timeoutSeconds: { type: 'number', minimum: 0.05, maximum: 86_400, default: 1 },
+    successThreshold: { type: 'integer', minimum: 1, maximum: 1000, default: 1 },
+    failureThreshold: { type: 'integer', minimum: 1, maximum: 1000, default: 3 },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: '(has(self.http) ? 1 : 0) + (has(self.tcp) ? 1 : 0) + (has(self.exec) ? 1 : 0) + (has(self.logLine) ? 1 : 0) == 1',
+      message: 'a probe has exactly one of http, tcp, exec and logLine',
+    },
+  ],
+} as const
+
+const run = {
+  type: 'object',
+  properties: {
+    number: { type: 'integer' },
+    pid: { type: 'integer' },
+    identity: { type: 'string' },
+    startedAt: { type: 'string', format: 'date-time' },
+    finishedAt: { type: 'string', format: 'date-time' },
+    exitCode: { type: 'integer' },
+    signal: { type: 'string' },
+    reason: { type: 'string' },
+    message: { type: 'string' },
+    cause: { type: 'string' },
+    logFile: { type: 'string' },
+  },
+} as const
+
+const spec = {
+  type: 'object',
+  properties: {
+    command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
+    shell: { type: 'string', minLength: 1, maxLength: 100_000 },
+    cwd: { type: 'string', maxLength: 4096 },
+    env: {
+      type: 'array',
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
+          value: { type: 'string', default: '' },
+        },
+      },
+    },
+    envFiles: {
+      type: 'array',
+      maxItems: 20,
+      items: {
+        type: 'object',
+        required: ['path'],
+        properties: {
+          path: { type: 'string', minLength: 1, maxLength: 4096 },
+          optional: { type: 'boolean', default: false },
+        },
+      },
+    },
+    inheritEnv: { type: 'boolean', default: true },
+    ports: {
+      type: 'array',
+      maxItems: 50,
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', maxLength: 63, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$' },
+          port: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
+          env: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
+        },
+      },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    },
+    running: { type: 'boolean', default: true },
+    restart: {
+      type: 'object',
+      default: {},
+      properties: {
+        policy: { type: 'string', enum: ['Always', 'OnFailure', 'Never'], default: 'Always' },
+        initialSeconds: { ...seconds, default: 0.2 },
+        maxSeconds: { ...seconds, default: 30 },
+        resetSeconds: { ...seconds, default: 30 },
+        limit: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+      },
+    },
+    stop: {
+      type: 'object',
+      default: {},
+      properties: {
+        signal: {
+          type: 'string',
+          enum: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGKILL'],
+          default: 'SIGTERM',
+        },
+        gracePeriodSeconds: { ...seconds, default: 10 },
+      },
+    },
+    probes: { type: 'object', properties: { startup: probe, readiness: probe, liveness: probe } },
+    dependsOn: {
+      type: 'array',
+      maxItems: 50,
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          kind: { type: 'string', enum: ['Process'], default: 'Process' },
+          name: { type: 'string', minLength: 1, maxLength: 253 },
+          until: { type: 'string', enum: ['Started', 'Ready', 'Completed'], default: 'Ready' },
+          optional: { type: 'boolean', default: false },
+          whenLost: { type: 'string', enum: ['Keep', 'Stop'], default: 'Keep' },
+        },
+      },
+    },
+    lifetime: { type: 'string', enum: ['Session', 'Persistent'], default: 'Session' },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.command) != has(self.shell)',
+      message: 'write either command (a list) or shell (a text for /bin/sh)',
+    },
+  ],
+} as const
+
+export const Process = defineKind({
+  group: 'workloads.evenkeel.dev',
+  version: 'v1',
+  kind: 'Process',
+  shortNames: ['proc'],
+  categories: ['app'],
+  printerColumns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Run', type: 'integer', jsonPath: '.status.run.number' },
+    { name: 'Restarts', type: 'integer', jsonPath: '.status.restarts' },
+    { name: 'Pid', type: 'integer', jsonPath: '.status.run.pid' },
+    { name: 'Why', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+  spec,
+  status: {
+    type: 'object',
+    properties: {
+      phase: { type: 'string' },
+      run,
+      runs: { type: 'array', items: run },
+      restarts: { type: 'integer' },
+      nextRestartAt: { type: 'string', format: 'date-time' },
+      ports: {
+        type: 'array',
+        items: { type: 'object', required: ['name', 'port'], properties: { name: { type: 'string' }, port } },
+      },
+      env: { type: 'array', items: { type: 'string' } },
+      lastProbe: {
+        type: 'object',
+        properties: { probe: { type: 'string' }, output: { type: 'string' } },
+      },
+    },
+  },
+  reports: ['actions', 'dependencies'],
+} as const)
+
+export type ProcessObject = Stored<ObjectOf<typeof Process>>
+export type ProcessStatus = NonNullable<ProcessObject['status']>

@@ -1,0 +1,132 @@
+/**
+ * Workloads as parts of a program: controllers, and what runs beside them.
+ *
+ *   const { controllers, runnables } = workloads({ folder: './data/workloads' })
+ *   await run({ controllers, runnables })
+ *
+ * Everything that leaves this process goes through four seams (processes, files, probes, clock), so that a test or the Explorer
+ * replaces the machine.
+ */
+import { resolve } from 'node:path'
+import type { ControllerDeclaration } from 'evenkeel'
+import type { ManagedContext, Runnable } from 'evenkeel/controller'
+import {
+  onAbort,
+  randomUuid,
+  SystemClock,
+  SystemRandom,
+  type Clock,
+  type Logger,
+  type Random,
+} from 'evenkeel/unstable/base'
+import { OsFiles, type Files } from './files.ts'
+import { OsProcessHost } from './os-host.ts'
+import { OsProbes } from './os-probes.ts'
+import { ProcessController } from './process-controller.ts'
+import type { ProcessHost } from './process-host.ts'
+import type { Process } from './process-kind.ts'
+import { systemTable } from './process-table.ts'
+import type { ProbeChecks } from './prober.ts'
+import type { Run } from './runs.ts'
+import { Session, type SessionOptions } from './session.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface WorkloadsOptions {
+  /** Of the session file and the logs. One Evenkeel at a time uses it. */
+  readonly folder: string
+  /** Where processes run, and what relative paths begin at. @default the working directory */
+  readonly cwd?: string
+  /** What processes inherit. @default the environment of this process */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** @default the processes of this machine, with a watchdog */
+  readonly host?: ProcessHost
+  /** @default the files of this machine */
+  readonly files?: Files
+  /** @default HTTP, TCP and programs on this machine */
+  readonly checks?: ProbeChecks
+  /** @default the clock of this machine */
+  readonly clock?: Clock
+  /** Names the session. @default the random source of this machine */
+  readonly random?: Random
+  /** @default none */
+  readonly log?: Logger
+}
+
+export interface Workloads {
+  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
+  /** Ends the processes when the program stops. */
+  readonly runnables: readonly Runnable[]
+  /**
+   * Ends every process that does not outlive this program, and proves it. The runnable calls it; call it yourself where
+   * there is no runnable.
+   *
+   * @returns runs that could not be ended
+   */
+  stop(): Promise<readonly Run[]>
+}
+
+export function workloads({
+  folder,
+  cwd = process.cwd(),
+  env = process.env,
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  files = new OsFiles(),
+  checks = new OsProbes({ clock }),
+  host: given,
+  log,
+}: WorkloadsOptions): Workloads {
+  const machine = given ? { host: given } : thisMachine(clock)
+  const session = new Session({
+    ...machine,
+    files,
+    clock,
+    folder: resolve(folder),
+    name: randomUuid(random).slice(0, 8),
+    ...(log && { log }),
+  })
+  const controller = new ProcessController({
+    session,
+    host: machine.host,
+    files,
+    checks,
+    clock,
+    ambient: env,
+    cwd: resolve(cwd),
+  })
+  const stop = async (): Promise<readonly Run[]> => {
+    controller.prober.close()
+    return session.close()
+  }
+  return {
+    controllers: [controller.declaration()],
+    runnables: [{ name: 'workloads', run: (signal) => untilStopped(signal, stop) }],
+    stop,
+  }
+}
+
+/** Names survivors in an error: the program then ends with a failure. */
+async function untilStopped(signal: AbortSignal, stop: Workloads['stop']): Promise<void> {
+  await new Promise<void>((resolveOnce) => {
+    onAbort(signal, () => {
+      resolveOnce()
+    })
+  })
+  const survivors = await stop()
+  if (survivors.length > 0)
+    throw new Error(
+      `these processes could not be ended: ${survivors.map(({ owner, identity }) => `${owner.namespace}/${owner.name} (pid ${identity?.pid})`).join(', ')}`,
+    )
+}
+
+function thisMachine(
+  clock: Clock,
+): Pick<SessionOptions, 'host' | 'self' | 'startWatchdog'> & { readonly host: ProcessHost } {
+  const table = systemTable()
+  const self = { pid: process.pid, startTicks: table.startTicks(process.pid) ?? 0, bootId: table.bootId() }
+  return {
+    host: new OsProcessHost({ table, clock }),
+    self,
+    startWatchdog: (options) => startWatchdog({ table, ...options }),
+  }
+}
