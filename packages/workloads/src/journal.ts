@@ -12,10 +12,10 @@
  *   forget  5f0c1d2e/session/9b1d…/1 0 0 {}                             its object is gone, and so is every process
  *
  * A `start` without `started` is a crash in between: the mark, which is in the environment of the process, tells whether
- * one was started. Lines of one turn are written together. Lines are written in order; a line that could not be written is
- * written with the next one, and a line that was written twice means the same as once.
+ * one was started.
  *
- * Invariant: `append` resolves when the line is in the file.
+ * Invariants: `append` resolves when the line is in the file; the lines of one run are in order; a line that was written
+ * twice means the same as once.
  */
 import type { Files } from './files.ts'
 import type { ProcessIdentity } from './process-host.ts'
@@ -84,11 +84,19 @@ interface JournalOptions {
   readonly path: string
 }
 
+/** A line on its way into the file. */
+interface Pending {
+  readonly text: string
+  /** Kept until it is written, however often that fails. */
+  readonly isKept: boolean
+  settle(error?: unknown): void
+}
+
 export class Journal {
   readonly #files: Files
   readonly #path: string
-  #pending = ''
-  #writing: Promise<void> | undefined
+  #pending: Pending[] = []
+  #isWriting = false
 
   constructor({ files, path }: JournalOptions) {
     this.#files = files
@@ -99,10 +107,14 @@ export class Journal {
     return parseJournal((await this.#files.findText(this.#path)) ?? '')
   }
 
-  /** @throws when the file cannot be written; the line is then written with the next one. */
+  /** Resolves when the line is in the file. @throws when it cannot be written: then it never will be. */
   append(line: JournalLine): Promise<void> {
-    this.#pending += formatLine(line)
-    return this.#flush()
+    return this.#add(line, false)
+  }
+
+  /** Like `append`, but a line that cannot be written is written with a later one. */
+  record(line: JournalLine): Promise<void> {
+    return this.#add(line, true)
   }
 
   /** Replaces the file by these lines. */
@@ -110,24 +122,42 @@ export class Journal {
     return this.#files.replaceText(this.#path, lines.map(formatLine).join(''))
   }
 
-  async #flush(): Promise<void> {
-    // The write under way may have begun before our line: then ours is in the next one.
-    while (this.#writing) await this.#writing.catch(() => undefined)
-    if (this.#pending === '') return
-    this.#writing = this.#writePending()
-    await this.#writing
+  #add(line: JournalLine, isKept: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        if (error === undefined) resolve()
+        else reject(error)
+      }
+      this.#pending.push({ text: formatLine(line), isKept, settle })
+      if (!this.#isWriting) void this.#write()
+    })
   }
 
-  async #writePending(): Promise<void> {
-    const text = this.#pending
-    this.#pending = ''
+  /** Lines that come while others are written are written together. */
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    const kept: Pending[] = []
+    while (this.#pending.length > 0) kept.push(...(await this.#writeTogether(this.#pending.splice(0))))
+    this.#pending = kept
+    this.#isWriting = false
+  }
+
+  /** If that fails, each alone: one line that cannot be written must not hold up the others. Returns lines to keep. */
+  async #writeTogether(lines: readonly Pending[]): Promise<readonly Pending[]> {
     try {
-      await this.#files.appendText(this.#path, text)
+      await this.#files.appendText(this.#path, lines.map(({ text }) => text).join(''))
+      for (const { settle } of lines) settle()
+      return []
     } catch (error) {
-      this.#pending = text + this.#pending
-      throw error
-    } finally {
-      this.#writing = undefined
+      if (lines.length > 1) return this.#writeEach(lines)
+      for (const { settle } of lines) settle(error)
+      return lines.filter(({ isKept }) => isKept)
     }
+  }
+
+  async #writeEach(lines: readonly Pending[]): Promise<readonly Pending[]> {
+    const kept: Pending[] = []
+    for (const line of lines) kept.push(...(await this.#writeTogether([line])))
+    return kept
   }
 }

@@ -99,18 +99,18 @@ function nextStart({ run, request, fingerprint, afterEnd }: Situation): Decision
     return fresh(`it was stopped (${run.stopReason}) and may run again`)
   const after = afterEnd(run)
   if (after.then === 'stay')
-    return { do: 'rest', phase: after.phase, reason: after.reason, message: `run ${run.number} ${describeEnd(run)}` }
+    return { do: 'rest', phase: after.phase, reason: after.reason, message: `its program ${describeEnd(run)}` }
   if (after.leftMs > 0)
     return {
       do: 'rest',
       phase: 'BackOff',
       reason: 'BackOff',
-      message: `run ${run.number} ${describeEnd(run)}; the next one waits, because ${after.failures} in a row have ended`,
+      message: `its program ${describeEnd(run)}; it waits before the next start`,
       afterMs: after.leftMs,
     }
   return {
     do: 'start',
-    cause: `run ${run.number} ${describeEnd(run)}`,
+    cause: `its program ${describeEnd(run)}`,
     failures: after.failures,
     restarts: restarts + 1,
   }

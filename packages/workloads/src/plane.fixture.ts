@@ -28,7 +28,7 @@ class RelayClock implements Clock {
 }
 
 /** Probes that answer what a test says. */
-class ScriptedProbes implements ProbeChecks {
+export class ScriptedProbes implements ProbeChecks {
   readonly checks: ProbeCheck[] = []
   answer: (check: ProbeCheck) => ProbeOutcome = () => ({ isOk: true, output: 'fine' })
 

@@ -70,11 +70,6 @@ export class Ports {
     return { ports: requests.flatMap(({ name }) => this.#portOf(uid, name) ?? []) }
   }
 
-  /** The ports of an object; undefined if it has none. */
-  portsOf(uid: string): readonly NamedPort[] | undefined {
-    return this.#reserved.get(uid)
-  }
-
   /** The object is gone. */
   release(uid: string): void {
     for (const { port } of this.#reserved.get(uid) ?? []) this.#owners.delete(port)

@@ -99,6 +99,7 @@ export class ProcessController {
     const { session } = this.#options
     if (session.isClosing) return { park: 'the program is stopping' }
     await session.open()
+    await session.settle(process.metadata.uid)
     const situation = await this.#situation(process, context)
     const decision = decide(situation)
     const result = await this.#perform(decision, { process, context, situation })
@@ -110,6 +111,7 @@ export class ProcessController {
     const { session } = this.#options
     await session.open()
     const { uid } = process.metadata
+    await session.settle(uid)
     const run = session.runOf(uid)
     if (run && !run.isOver) {
       const result = await this.#end(run, {
@@ -269,6 +271,8 @@ export class ProcessController {
           cause,
           failures,
           restarts,
+          ports: ports.ports,
+          variables: [...new Set((process.spec.env ?? []).map((one) => one.name))].sort(),
         },
         { number: 1 + Math.max(last?.number ?? 0, process.status?.run?.number ?? 0) },
       )
@@ -276,10 +280,6 @@ export class ProcessController {
       if (last) this.#due.delete(last.mark)
       withPastRun(context.status, { process, last })
       context.event({ reason: 'Started', note: `run ${started.number} was started: ${cause}` })
-      context.status.set({
-        ports: ports.ports,
-        env: [...new Set((process.spec.env ?? []).map((one) => one.name))].sort(),
-      })
       await this.#report(started, process, context)
       return undefined
     } catch (error) {
@@ -292,14 +292,15 @@ export class ProcessController {
   }
 
   async #allocate(process: ProcessObject, context: Context) {
-    if (!this.#hasAdoptedPorts) {
-      const { items } = await context.client.list(Process)
-      for (const { metadata, status } of items)
-        if (metadata.uid !== undefined) this.#ports.adopt(metadata.uid, status?.ports ?? [])
-      this.#hasAdoptedPorts = true
-    }
     const requests = (process.spec.ports ?? []).map(({ name, port = 0 }) => ({ name, port }))
     if (requests.length === 0) return { ports: [] }
+    if (!this.#hasAdoptedPorts) {
+      for (const { owner, ports } of this.#options.session.runs()) this.#ports.adopt(owner.uid, ports)
+      const { items } = await context.client.list(Process)
+      for (const { metadata, status } of items)
+        if (metadata.uid !== undefined) this.#ports.adopt(metadata.uid, status?.run?.ports ?? [])
+      this.#hasAdoptedPorts = true
+    }
     const result = await this.#ports.allocate(process.metadata.uid, requests)
     if ('ports' in result) return result
     if ('taken' in result) {
@@ -338,7 +339,7 @@ export class ProcessController {
 
   async #probe(run: Run, process: ProcessObject): Promise<void> {
     const { files, ambient, cwd } = this.#options
-    const ports = this.#ports.portsOf(process.metadata.uid) ?? process.status?.ports ?? []
+    const { ports } = run
     const { probes = {} } = process.spec
     // Programs of probes run as the process does.
     const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)

@@ -72,6 +72,12 @@ const run = {
     message: { type: 'string' },
     cause: { type: 'string' },
     logFile: { type: 'string' },
+    ports: {
+      type: 'array',
+      items: { type: 'object', required: ['name', 'port'], properties: { name: { type: 'string' }, port } },
+    },
+    /** Names only. */
+    env: { type: 'array', items: { type: 'string' } },
   },
 } as const
 
@@ -195,11 +201,6 @@ export const Process = defineKind({
       runs: { type: 'array', items: run },
       restarts: { type: 'integer' },
       nextRestartAt: { type: 'string', format: 'date-time' },
-      ports: {
-        type: 'array',
-        items: { type: 'object', required: ['name', 'port'], properties: { name: { type: 'string' }, port } },
-      },
-      env: { type: 'array', items: { type: 'string' } },
       lastProbe: {
         type: 'object',
         properties: { probe: { type: 'string' }, output: { type: 'string' } },

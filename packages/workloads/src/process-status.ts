@@ -39,7 +39,7 @@ export function reportRun(status: Writer, { run, state }: Reported & { readonly 
     nextRestartAt: undefined,
     ...(state.waitsFor && { lastProbe: state.waitsFor }),
   })
-  status.condition('Started', true, { reason: 'Running', message: `run ${run.number} has pid ${run.identity?.pid}` })
+  status.condition('Started', true, { reason: 'Running' })
   status.removeCondition('Completed')
   if (state.isReady) status.condition('Ready', true, { reason: 'Ready' })
   else
@@ -108,7 +108,7 @@ export function withPastRun(
 }
 
 function summaryOf(run: Run): RunStatus {
-  const { number, identity, startedAtMs, end, stopReason, logFile, cause, isAdopted } = run
+  const { number, identity, startedAtMs, end, stopReason, logFile, cause, isAdopted, ports, variables } = run
   return {
     number,
     ...(identity && { pid: identity.pid, identity: formatIdentity(identity) }),
@@ -119,5 +119,7 @@ function summaryOf(run: Run): RunStatus {
     reason: end ? (stopReason ?? end.reason) : isAdopted ? 'Adopted' : 'Running',
     cause,
     logFile,
+    ports,
+    env: variables,
   }
 }

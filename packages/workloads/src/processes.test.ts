@@ -190,7 +190,7 @@ describe('a Process', () => {
     expect(world.host.launchOf(object.status?.run?.pid ?? 0)?.env['TOKEN']).toBe('hunter2-secret')
     await world.patch('web', { running: false })
     const { status } = await world.until('web', phaseIs('Stopped'))
-    expect(status?.env).toEqual(['TOKEN'])
+    expect(status?.run?.env).toEqual(['TOKEN'])
     for (const seen of [status, await world.events('web'), world.files.contents])
       expect(JSON.stringify(seen)).not.toContain('hunter2')
   })
@@ -208,7 +208,7 @@ describe('a Process', () => {
       ports: [{ name: 'http', env: 'PORT' }],
     })
     const { status } = await world.until('web', isReady)
-    const port = status?.ports?.[0]?.port
+    const port = status?.run?.ports?.[0]?.port
     expect(world.host.launchOf(status?.run?.pid ?? 0)?.env).toMatchObject({
       PATH: '/bin',
       HOME: 'file',
@@ -309,10 +309,10 @@ describe('ports', () => {
     const world = await startSimulated()
     await world.create('web', { ...serve, ports: [{ name: 'http' }] })
     const { status } = await world.until('web', isReady)
-    expect(status?.ports?.[0]?.port).toBeGreaterThanOrEqual(10_000)
+    expect(status?.run?.ports?.[0]?.port).toBeGreaterThanOrEqual(10_000)
     await world.act('web', 'restart')
     const after = await world.until('web', (object) => isReady(object) && object.status?.run?.number === 2)
-    expect(after.status?.ports).toEqual(status?.ports)
+    expect(after.status?.run?.ports).toEqual(status?.run?.ports)
   })
 })
 
@@ -349,7 +349,7 @@ describe('probes', () => {
     expect(conditionOf(starting, 'Started')?.status).toBe('True')
     expect(world.probes.checks[0]).toMatchObject({
       type: 'http',
-      url: `http://127.0.0.1:${starting.status?.ports?.[0]?.port}/ready`,
+      url: `http://127.0.0.1:${starting.status?.run?.ports?.[0]?.port}/ready`,
     })
     world.probes.answer = () => ({ isOk: true, output: '200' })
     await world.plane.advance(1000)

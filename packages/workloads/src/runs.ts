@@ -7,6 +7,7 @@
  */
 import type { Clock } from 'evenkeel/unstable/base'
 import { parseMark, type JournalLine, type Lifetime } from './journal.ts'
+import type { NamedPort } from './ports.ts'
 import type { Launch, ProcessIdentity } from './process-host.ts'
 import type { Termination } from './termination.ts'
 
@@ -31,6 +32,9 @@ export interface RunPlan extends Omit<Launch, 'logFile'> {
   readonly failures: number
   /** How often the object was restarted without a request. */
   readonly restarts: number
+  readonly ports: readonly NamedPort[]
+  /** The names of its variables. */
+  readonly variables: readonly string[]
 }
 
 /** How the first process of a run ended. */
@@ -58,6 +62,8 @@ export interface Run {
   readonly cause: string
   readonly failures: number
   readonly restarts: number
+  readonly ports: readonly NamedPort[]
+  readonly variables: readonly string[]
   readonly identity?: ProcessIdentity
   /** Why we end it. */
   readonly stopReason?: string
@@ -69,7 +75,7 @@ export interface Run {
 /** What a line `start` says about a run. */
 export interface RunFacts extends Pick<
   Run,
-  'owner' | 'fingerprint' | 'token' | 'logFile' | 'cause' | 'failures' | 'restarts'
+  'owner' | 'fingerprint' | 'token' | 'logFile' | 'cause' | 'failures' | 'restarts' | 'ports' | 'variables'
 > {
   readonly atMs: number
 }
@@ -132,9 +138,9 @@ export function replay(lines: readonly JournalLine[], clock: Clock): Map<string,
 
 /** The lines that a run needs in a new session file. */
 export function linesOf(run: HeldRun): JournalLine[] {
-  const { mark, owner, fingerprint, token, logFile, cause, failures, restarts, startedAtMs: atMs } = run
-  const { identity, end, stopReason } = run
-  const facts = { owner, fingerprint, token, logFile, cause, failures, restarts, atMs }
+  const { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, startedAtMs: atMs } = run
+  const { mark, identity, end, stopReason } = run
+  const facts = { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, atMs }
   return [
     { event: 'start', mark, facts },
     ...(identity ? [{ event: 'started', mark, identity, facts: {} } as const] : []),

@@ -47,6 +47,8 @@ async function start(name: string): Promise<void> {
       cause: 'a test',
       failures: 0,
       restarts: 0,
+      ports: [],
+      variables: [],
     },
     { number: (last?.number ?? 0) + 1 },
   )

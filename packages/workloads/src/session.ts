@@ -175,7 +175,7 @@ export class Session {
    * @throws {Error} when the last one is not over, or when it is not known whether the program was started.
    */
   async start(plan: RunPlan, { number }: { readonly number: number }): Promise<Run | LaunchFailure> {
-    const { owner, lifetime, fingerprint, token, cause, failures, restarts } = plan
+    const { owner, lifetime, fingerprint, token, cause, failures, restarts, ports, variables } = plan
     const last = this.#runs.get(owner.uid)
     if (this.#isClosing) throw new Error('the session is closing: nothing is started any more')
     if (last && !last.isOver)
@@ -189,6 +189,8 @@ export class Session {
       cause,
       failures,
       restarts,
+      ports,
+      variables,
       atMs: this.#options.clock.now(),
     }
     await this.#journal.append({ event: 'start', mark, facts: { ...facts } })
@@ -225,12 +227,18 @@ export class Session {
     return run
   }
 
-  /** Finds out whether a run whose start has no known outcome was started. */
+  /** Finds out whether the last run of an object was started, if that is not known. */
+  async settle(uid: string): Promise<void> {
+    const run = this.#runs.get(uid)
+    if (run && !run.isOver && !run.identity) await this.#settle(run)
+  }
+
   async #settle(run: HeldRun): Promise<void> {
     const { host, clock } = this.#options
+    // On this machine a launch cannot fail after the start: this is what a crash, or a host that is elsewhere, leaves.
     const entries = await host.listProcesses(0)
     const marked = entries.filter(({ mark }) => mark === run.mark)
-    const leader = marked.find(({ pid, groupId }) => pid === groupId) ?? marked[0]
+    const [leader] = marked.toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)
     const bootId = await this.#bootId()
     if (leader && bootId !== undefined) {
       run.identity = { pid: leader.pid, startTicks: leader.startTicks, bootId }
@@ -383,7 +391,7 @@ export class Session {
 
   /** Writes a line that is not waited for: if that fails, it is written with the next one. */
   #record(line: JournalLine): void {
-    this.#journal.append(line).catch((error: unknown) => {
+    this.#journal.record(line).catch((error: unknown) => {
       this.#log.warn('cannot write the session file', { path: this.path, error })
     })
   }

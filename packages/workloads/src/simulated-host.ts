@@ -36,7 +36,7 @@ interface SimulatedProcess extends ProcessEntry {
 }
 
 const bootId = 'simulated-boot'
-const firstPid = 100
+const [pidMin, pidCount] = [1000, 30_000]
 
 const failures: Readonly<Record<string, LaunchFailure>> = {
   missing: { reason: 'NotFound', message: 'missing is in no folder of PATH: /bin. Correct the command.' },
@@ -51,7 +51,6 @@ export class SimulatedHost implements ProcessHost {
   readonly #listeners = new Map<number, PortHolder>()
   readonly #failures = new Map<string, LaunchFailure>(Object.entries(failures))
   #subscriber: ((exit: ProcessExit) => void) | undefined
-  #nextPid = firstPid
 
   constructor({ clock }: { readonly clock: Clock }) {
     this.#clock = clock
@@ -84,7 +83,8 @@ export class SimulatedHost implements ProcessHost {
   }
 
   findProcess(identity: ProcessIdentity): Promise<ProcessEntry | undefined> {
-    return Promise.resolve(this.#live(identity))
+    const found = this.#live(identity)
+    return Promise.resolve(found && entryOf(found))
   }
 
   listProcesses(sinceTicks: number): Promise<readonly ProcessEntry[]> {
@@ -117,7 +117,7 @@ export class SimulatedHost implements ProcessHost {
 
   /** The processes that are alive. */
   processes(): readonly ProcessEntry[] {
-    return [...this.#processes.values()].map(({ launch: _, parent: __, ignoresTerm: ___, ...entry }) => entry)
+    return [...this.#processes.values()].map(entryOf)
   }
 
   /** What a process was started with. */
@@ -168,8 +168,8 @@ export class SimulatedHost implements ProcessHost {
   }
 
   #add(given: Pick<SimulatedProcess, 'command'> & Partial<SimulatedProcess> & { readonly launch: Launch }): number {
-    const pid = this.#nextPid++
     const mark = given.launch.env[markVariable]
+    const pid = this.#choosePid(mark ?? '')
     const isLeader = given.parentPid === undefined && given.command !== 'daemon child'
     this.#processes.set(pid, {
       pid,
@@ -182,6 +182,13 @@ export class SimulatedHost implements ProcessHost {
       ...(isLeader && this.#subscriber && { parent: this.#subscriber }),
       ...given,
     })
+    return pid
+  }
+
+  /** Follows from the mark: pids differ between sessions, and are the same when a schedule is repeated. */
+  #choosePid(mark: string): number {
+    let pid = pidMin + ([...mark].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7) % pidCount)
+    while (this.#processes.has(pid)) pid++
     return pid
   }
 
@@ -204,6 +211,11 @@ export class SimulatedHost implements ProcessHost {
   #ticks(): number {
     return Math.floor(this.#clock.monotonic() / 10)
   }
+}
+
+/** What the table shows of a process. */
+function entryOf({ launch: _, parent: __, ignoresTerm: ___, ...entry }: SimulatedProcess): ProcessEntry {
+  return entry
 }
 
 /** Files in memory. */
