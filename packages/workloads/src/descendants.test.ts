@@ -57,6 +57,8 @@ describe('withoutForwarded', () => {
     'npm run dev',
     'node /usr/lib/node_modules/npm/bin/npm-cli.js run dev',
     '/usr/bin/node --no-warnings /x/.bin/tsx watch main.ts',
+    '/usr/local/bin/node /app/node_modules/tsx/dist/cli.mjs watch main.ts',
+    'node /app/.yarn/releases/yarn-4.1.0.cjs dev',
     'pnpm dev',
     'yarn start',
     'npx vite',

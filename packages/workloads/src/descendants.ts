@@ -59,7 +59,7 @@ function addChildren(found: Map<number, ProcessEntry>, entries: readonly Process
  * take a second SIGTERM as "now at once".
  */
 const forwarder =
-  /^(?:\S*\/)?(?:node\S*\s+(?:-\S+\s+)*\S*\/)?(?:npm|npx|pnpm|yarn|tsx|nodemon)(?:-cli)?(?:\.[cm]?js)?(?:\s|$)/
+  /^(?:\S*\/)?(?:node\S*\s+(?:-\S+\s+)*(?:\S*\/)?)?(?:(?:npm|npx|pnpm|yarn|tsx|nodemon)(?:-cli|-\d[\d.]*\d)?(?:\.[cm]?js)?|tsx\/dist\/cli\.[cm]?js)(?:\s|$)/
 
 /** Of the members of a run those that a signal is sent to; the others get it from their parent. */
 export function withoutForwarded(members: readonly ProcessEntry[]): readonly ProcessEntry[] {

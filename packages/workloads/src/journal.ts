@@ -89,7 +89,7 @@ interface Pending {
   readonly text: string
   /** Kept until it is written, however often that fails. */
   readonly isKept: boolean
-  settle(error?: unknown): void
+  settle(error?: Error): void
 }
 
 export class Journal {
@@ -124,7 +124,7 @@ export class Journal {
 
   #add(line: JournalLine, isKept: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = (error?: unknown): void => {
+      const settle = (error?: Error): void => {
         if (error === undefined) resolve()
         else reject(error)
       }
@@ -150,7 +150,7 @@ export class Journal {
       return []
     } catch (error) {
       if (lines.length > 1) return this.#writeEach(lines)
-      for (const { settle } of lines) settle(error)
+      for (const { settle } of lines) settle(error instanceof Error ? error : new Error(String(error)))
       return lines.filter(({ isKept }) => isKept)
     }
   }

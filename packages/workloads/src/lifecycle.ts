@@ -10,7 +10,7 @@
  * Invariant: a run is started only when the one before is over, so nothing runs twice, whatever happens in between.
  */
 import type { AfterEnd } from './restart-policy.ts'
-import type { Run } from './runs.ts'
+import { describeEnd, type Run } from './runs.ts'
 
 export interface Situation {
   /** `spec.running`. */
@@ -114,14 +114,6 @@ function nextStart({ run, request, fingerprint, afterEnd }: Situation): Decision
     failures: after.failures,
     restarts: restarts + 1,
   }
-}
-
-/** `exited with code 3`: how a run ended, for people. */
-export function describeEnd({ end, stopReason }: Pick<Run, 'end' | 'stopReason'>): string {
-  const why = stopReason === undefined ? '' : ` (${stopReason})`
-  if (end?.signal !== undefined) return `was ended by ${end.signal}${why}`
-  if (end?.exitCode !== undefined) return `exited with code ${end.exitCode}${why}`
-  return `ended with an unknown exit code (${end?.reason ?? 'not reported'})`
 }
 
 /**

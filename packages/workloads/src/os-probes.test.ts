@@ -84,14 +84,13 @@ describe('a probe by HTTP', () => {
 
   test('W23: a body that never ends is a failure at the timeout, and the connection is closed', async () => {
     const simulated = new SimulatedClock()
-    let isAnswering = false
-    let isClosed = false
+    const seen: string[] = []
     const port = await listen(
       createServer((request, response) => {
         response.write('slow')
-        isAnswering = true
+        seen.push('request')
         request.socket.once('close', () => {
-          isClosed = true
+          seen.push('close')
         })
       }),
     )
@@ -102,10 +101,10 @@ describe('a probe by HTTP', () => {
       isInsecure: false,
       timeoutMs: 1000,
     })
-    while (!isAnswering) await nextTurn(clock)
+    while (!seen.includes('request')) await nextTurn(clock)
     await simulated.advance(1000)
     expect(await outcome).toEqual({ isOk: false, output: 'no result within 1000 ms' })
-    while (!isClosed) await nextTurn(clock)
+    while (!seen.includes('close')) await nextTurn(clock)
   })
 
   test('W23: a certificate of its own is accepted only if the probe says so', async () => {

@@ -14,11 +14,11 @@
  */
 import type { ReconcileContext } from 'evenkeel'
 import { formatTime } from 'evenkeel/unstable/api'
-import { describeEnd, type Decision } from './lifecycle.ts'
+import type { Decision } from './lifecycle.ts'
 import { formatIdentity, type ProcessEntry } from './process-host.ts'
 import type { Process, ProcessObject, ProcessStatus } from './process-kind.ts'
 import type { ProbeState } from './prober.ts'
-import type { Run } from './runs.ts'
+import { describeEnd, type Run } from './runs.ts'
 
 type Writer = ReconcileContext<typeof Process>['status']
 type RunStatus = NonNullable<ProcessStatus['run']>

@@ -33,7 +33,7 @@ export interface ProcessTable {
 
 /** How many processes are read before other work gets its turn. */
 const sliceSize = 128
-const commandLength = 120
+const commandLength = 240
 
 /** The table in `/proc`. */
 export class ProcTable implements ProcessTable {

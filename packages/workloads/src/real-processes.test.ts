@@ -1,6 +1,7 @@
 /** Processes on this machine, on a real plane. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isReady, phaseIs, startReal } from './plane.fixture.ts'
 import { systemTable } from './process-table.ts'
@@ -23,6 +24,16 @@ const counting = (file: string): string => `
   setInterval(() => undefined, 1000)
   appendFileSync(${JSON.stringify(file)}, 'pid ' + process.pid + '\\n')
   console.log('listening')`
+
+/** Waits until the program runs, stops it, and reads what it has written. */
+async function expectOneSignal(world: Awaited<ReturnType<typeof startReal>>): Promise<void> {
+  await world.until('web', isReady)
+  await world.patch('web', { running: false })
+  await world.until('web', phaseIs('Stopped'))
+  const [first = '', ...signals] = linesOf(join(world.folder, 'seen'))
+  expect(signals).toEqual(['SIGTERM 1'])
+  expect(isAlive(Number(first.slice(4)))).toBe(false)
+}
 
 describe('a Process on this machine', () => {
   test('W1: becomes Ready with its pid, and is gone when it was deleted', async () => {
@@ -56,27 +67,31 @@ describe('a Process on this machine', () => {
     }
   })
 
-  test('W6: a stop reaches the program of npm run, once', async () => {
+  // bash runs the last program in its place, so npm is then the parent of the program and passes the signal on.
+  test.each(['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell)))(
+    'W6: a stop reaches the program of npm run with %s, once',
+    async (shell) => {
+      const world = await startReal()
+      const app = join(world.folder, 'app')
+      mkdirSync(app)
+      const scripts = { dev: `${node} server.cjs` }
+      writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', version: '1.0.0', scripts }))
+      writeFileSync(join(app, 'server.cjs'), counting(join(world.folder, 'seen')))
+      const env = [
+        { name: 'npm_config_update_notifier', value: 'false' },
+        { name: 'npm_config_script_shell', value: shell },
+      ]
+      await world.create('web', { command: ['npm', 'run', 'dev'], cwd: 'app', env, probes: untilLog })
+      await expectOneSignal(world)
+    },
+  )
+
+  test('W6: a stop reaches the program of tsx watch, once', async () => {
     const world = await startReal()
-    const app = join(world.folder, 'app')
-    mkdirSync(app)
-    writeFileSync(
-      join(app, 'package.json'),
-      JSON.stringify({ name: 'app', version: '1.0.0', scripts: { dev: `${node} server.cjs` } }),
-    )
-    writeFileSync(join(app, 'server.cjs'), counting(join(world.folder, 'seen')))
-    await world.create('web', {
-      command: ['npm', 'run', 'dev'],
-      cwd: 'app',
-      env: [{ name: 'npm_config_update_notifier', value: 'false' }],
-      probes: untilLog,
-    })
-    await world.until('web', isReady)
-    await world.patch('web', { running: false })
-    await world.until('web', phaseIs('Stopped'))
-    const [first = '', ...signals] = linesOf(join(world.folder, 'seen'))
-    expect(signals).toEqual(['SIGTERM 1'])
-    expect(isAlive(Number(first.slice(4)))).toBe(false)
+    writeFileSync(join(world.folder, 'server.cjs'), counting(join(world.folder, 'seen')))
+    const tsx = fileURLToPath(import.meta.resolve('tsx/cli'))
+    await world.create('web', { command: [node, tsx, 'watch', 'server.cjs'], probes: untilLog })
+    await expectOneSignal(world)
   })
 
   test('W7: one that ignores SIGTERM and one that left the group are killed, and named', async () => {

@@ -148,3 +148,11 @@ export function linesOf(run: HeldRun): JournalLine[] {
     ...(end ? [{ event: 'ended', mark, ...(identity && { identity }), facts: { ...end } } as const] : []),
   ]
 }
+
+/** `exited with code 3`: how a run ended, for people. */
+export function describeEnd({ end, stopReason }: Pick<Run, 'end' | 'stopReason'>): string {
+  const why = stopReason === undefined ? '' : ` (${stopReason})`
+  if (end?.signal !== undefined) return `was ended by ${end.signal}${why}`
+  if (end?.exitCode !== undefined) return `exited with code ${end.exitCode}${why}`
+  return `ended with an unknown exit code (${end?.reason ?? 'not reported'})`
+}

@@ -100,12 +100,12 @@ describe('Session', () => {
   })
 
   test.each([
-    ['before the line of the start', 'appendText start ', false, []],
-    ['between that line and the start', 'launch', false, []],
-    ['after the start, before its record', 'launch', true, ['serve']],
-    ['before the record is written', 'appendText started ', false, ['serve']],
-    ['after the record', 'appendText started ', true, ['serve']],
-  ])('W8: killed %s: the next one finds what runs, and nothing runs twice', async (_, at, isAfter, running) => {
+    ['before the line of the start', { at: 'appendText start ', isAfter: false }, []],
+    ['between that line and the start', { at: 'launch', isAfter: false }, []],
+    ['after the start, before its record', { at: 'launch', isAfter: true }, ['serve']],
+    ['before the record is written', { at: 'appendText started ', isAfter: false }, ['serve']],
+    ['after the record', { at: 'appendText started ', isAfter: true }, ['serve']],
+  ])('W8: killed %s: the next one finds what runs, and nothing runs twice', async (_, { at, isAfter }, running) => {
     const machine = new Machine()
     const first = await machine.open({ at, isAfter })
     void first.start(planOf('a'), { number: 1 })
@@ -154,7 +154,7 @@ describe('Session', () => {
     await machine.clock.advance(1100)
     expect(second.runOf('a')?.end).toMatchObject({ reason: 'AdoptedExitUnknown' })
     expect(second.runOf('a')?.end).not.toHaveProperty('exitCode')
-    expect(changes).toEqual(['a: its process ended: AdoptedExitUnknown'])
+    expect(changes).toEqual(['a: its program ended with an unknown exit code (AdoptedExitUnknown)'])
   })
 
   test('an exit that was recorded before a crash is known after it', async () => {

@@ -26,6 +26,7 @@ import {
 } from './process-host.ts'
 import { markVariable } from './process-table.ts'
 import {
+  describeEnd,
   linesOf,
   makeRun,
   replay,
@@ -239,9 +240,8 @@ export class Session {
     const entries = await host.listProcesses(0)
     const marked = entries.filter(({ mark }) => mark === run.mark)
     const [leader] = marked.toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)
-    const bootId = await this.#bootId()
-    if (leader && bootId !== undefined) {
-      run.identity = { pid: leader.pid, startTicks: leader.startTicks, bootId }
+    if (leader) {
+      run.identity = { pid: leader.pid, startTicks: leader.startTicks, bootId: await host.findBootId() }
       this.#record({ event: 'started', mark: run.mark, identity: run.identity, facts: {} })
       return
     }
@@ -331,7 +331,7 @@ export class Session {
     const { identity, mark } = run
     const isAlive = (await host.findProcess(identity)) !== undefined
     if (!isAlive && !run.end) this.#end(run, { atMs: clock.now(), reason: 'AdoptedExitUnknown' })
-    const isThisBoot = identity.bootId === (await this.#bootId())
+    const isThisBoot = identity.bootId === (await this.#options.host.findBootId())
     run.isOver = !isAlive && (!isThisBoot || descendantsOf({ identity, mark }, entries).length === 0)
     this.#log.info('process of an earlier session', {
       object: run.owner.name,
@@ -339,10 +339,6 @@ export class Session {
       pid: identity.pid,
       isAlive,
     })
-  }
-
-  async #bootId(): Promise<string> {
-    return this.#options.host.findBootId()
   }
 
   /* What happens meanwhile. */
@@ -369,7 +365,7 @@ export class Session {
     run.end = end
     run.endedMonotonicMs = this.#options.clock.monotonic()
     this.#record({ event: 'ended', mark: run.mark, ...(run.identity && { identity: run.identity }), facts: { ...end } })
-    for (const call of this.#listeners) call(run.owner, describeEnd(end))
+    for (const call of this.#listeners) call(run.owner, `its program ${describeEnd(run)}`)
   }
 
   /** Only a parent is told about an exit: adopted processes are looked for, as long as there are any. */
@@ -399,9 +395,4 @@ export class Session {
   #logFile({ namespace, name, uid }: RunOwner, number: number): string {
     return `${this.#options.folder}/logs/${namespace}/${name}/${uid.slice(0, 8)}.${number}.log`
   }
-}
-
-function describeEnd({ exitCode, signal, reason }: RunEnd): string {
-  if (signal !== undefined) return `its process was ended by ${signal}`
-  return exitCode === undefined ? `its process ended: ${reason}` : `its process exited with code ${exitCode}`
 }
