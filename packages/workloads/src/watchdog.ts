@@ -22,7 +22,7 @@ import type { ProcessTable } from './process-table.ts'
 
 /**
  * Only built-in commands, but for `sleep` and `grep`: it has to work when the machine is out of processes or memory.
- * `$1` is the session, `$2` its file.
+ * `$1` is the session, `$2` its file. The first words are for people who look at the process table.
  */
 const script = `
 session=$1 file=$2
@@ -87,12 +87,16 @@ export interface Watchdog {
 /** Starts the watchdog; undefined where it cannot work. */
 export function startWatchdog({ table, session, path }: WatchdogOptions): Watchdog | undefined {
   if (!existsSync('/proc/self/stat')) return undefined
-  const child = spawn('/bin/sh', ['-c', script, 'evenkeel-watchdog', session, path], {
-    cwd: '/',
-    detached: true,
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
+  const child = spawn(
+    '/bin/sh',
+    ['-c', `: evenkeel-watchdog ${session.replace(/\W/g, '')}\n${script}`, 'sh', session, path],
+    {
+      cwd: '/',
+      detached: true,
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    },
+  )
   if (child.pid === undefined) {
     child.once('error', () => undefined)
     return undefined
