@@ -33,9 +33,13 @@ export class OsFiles implements Files {
   findBytes(path: string, { offset, length }: { readonly offset: number; readonly length: number }) {
     return unlessMissing(
       (async () => {
-        await using file = await open(path, 'r')
-        const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset)
-        return buffer.subarray(0, bytesRead)
+        const file = await open(path, 'r')
+        try {
+          const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset)
+          return buffer.subarray(0, bytesRead)
+        } finally {
+          await file.close()
+        }
       })(),
     )
   }

@@ -118,7 +118,7 @@ export class Session {
     this.#isClosing = true
     await this.#opening?.catch(() => undefined)
     const mine = [...this.#runs.values()].filter(({ mark }) => parseMark(mark)?.lifetime === 'session')
-    const left = await Promise.all(mine.map((run) => this.#endFully(run, graceMs)))
+    const left = await Promise.all(mine.map((run) => this.endFully(run, { graceMs, reason: 'SessionClosed' })))
     this.#stopExits?.()
     this.#stopLooking?.()
     this.#stopLooking = undefined
@@ -128,11 +128,15 @@ export class Session {
     return survivors
   }
 
-  async #endFully(run: HeldRun, graceMs: number): Promise<Run | undefined> {
+  /** Ends a run, however many steps that takes. Returns it when it cannot be ended. */
+  async endFully(
+    run: Run,
+    { graceMs, reason }: Pick<StopPlan, 'graceMs'> & { readonly reason: string },
+  ): Promise<Run | undefined> {
     const { clock } = this.#options
     const untilMs = clock.monotonic() + graceMs + closeExtraMs
     for (;;) {
-      const step = await this.end(run.owner.uid, { signal: 'SIGTERM', graceMs, reason: 'SessionClosed' })
+      const step = await this.end(run.owner.uid, { signal: 'SIGTERM', graceMs, reason })
       if (step.isOver) return undefined
       if (clock.monotonic() >= untilMs) return run
       await this.#changeOf(run, step.afterMs)
@@ -140,7 +144,7 @@ export class Session {
   }
 
   /** Resolves when the run has changed, at the latest after `afterMs`. */
-  #changeOf(run: HeldRun, afterMs: number): Promise<void> {
+  #changeOf(run: Run, afterMs: number): Promise<void> {
     return new Promise((resolve) => {
       const settle = (): void => {
         stop()
@@ -277,8 +281,6 @@ export class Session {
     this.#runs.delete(uid)
   }
 
-  /* Opening. */
-
   async #open(): Promise<void> {
     const { host, clock, self } = this.#options
     const lines = await this.#journal.read()
@@ -340,8 +342,6 @@ export class Session {
       isAlive,
     })
   }
-
-  /* What happens meanwhile. */
 
   #onExit(exit: ProcessExit): void {
     const { identity, exitCode, signal } = exit

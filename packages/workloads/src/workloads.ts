@@ -8,7 +8,7 @@
  * replaces the machine.
  */
 import { resolve } from 'node:path'
-import type { ControllerDeclaration } from 'evenkeel'
+import type { Client, ControllerDeclaration } from 'evenkeel'
 import type { ManagedContext, Runnable } from 'evenkeel/controller'
 import {
   onAbort,
@@ -24,7 +24,8 @@ import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
 import type { ProcessHost } from './process-host.ts'
-import type { Process } from './process-kind.ts'
+import { parseMark } from './journal.ts'
+import { Process } from './process-kind.ts'
 import { systemTable } from './process-table.ts'
 import type { ProbeChecks } from './prober.ts'
 import type { Run } from './runs.ts'
@@ -100,10 +101,42 @@ export function workloads({
   }
   return {
     controllers: [controller.declaration()],
-    runnables: [{ name: 'workloads', run: (signal) => untilStopped(signal, stop) }],
+    runnables: [
+      {
+        name: 'workloads',
+        run: async (signal, { client }) => {
+          await endLeftovers({ session, client, signal })
+          await untilStopped(signal, stop)
+        },
+      },
+    ],
     stop,
   }
 }
+
+interface Leftovers {
+  readonly session: Session
+  readonly client: Pick<Client, 'list'>
+  readonly signal: AbortSignal
+}
+
+/** Ends what a killed Evenkeel left and no object asks for any more: its store was in memory, or the object was removed by force. */
+async function endLeftovers({ session, client, signal }: Leftovers): Promise<void> {
+  await session.open()
+  const adopted = session.runs().filter(({ isAdopted }) => isAdopted)
+  if (adopted.length === 0) return
+  const { items } = await client.list(Process, { signal })
+  const uids = new Set(items.map(({ metadata }) => metadata.uid))
+  const orphans = adopted.filter(({ owner, mark }) => !uids.has(owner.uid) && parseMark(mark)?.lifetime === 'session')
+  await Promise.all(
+    orphans.map(async (run) => {
+      const survivor = await session.endFully(run, { graceMs: leftoverGraceMs, reason: 'NoObject' })
+      if (!survivor) await session.forget(run.owner.uid)
+    }),
+  )
+}
+
+const leftoverGraceMs = 10_000
 
 /** Names survivors in an error: the program then ends with a failure. */
 async function untilStopped(signal: AbortSignal, stop: Workloads['stop']): Promise<void> {

@@ -9,6 +9,7 @@
  */
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 
+/** The kind of an object and the group and version that its fields are from, as every object names them. */
 export type TypeMeta = {
   readonly apiVersion: string
   readonly kind: string

@@ -33,6 +33,7 @@ export {
   type OwnerReference,
   type Reason,
   type Stored,
+  type TypeMeta,
 } from '#api'
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineController, defineKind, isConditionTrue, isForbidden, type KubeObject, type ObjectOf } from './index.ts'
+import {
+  defineController,
+  defineKind,
+  isConditionTrue,
+  isForbidden,
+  type KubeObject,
+  type ObjectOf,
+  type TypeMeta,
+} from './index.ts'
 import { startTestPlane } from './testing.ts'
 import {
   action,
@@ -17,17 +25,22 @@ import {
   ReferenceGrant,
   revisions,
   Usage,
+  type ActionReport,
   type Capabilities,
   type Checkpoint,
+  type ChildReport,
   type ChildOptions,
   type Children,
   type ConnectCall,
   type CreateCall,
+  type DependencyReport,
+  type DependsOn,
   type DependsOnOptions,
   type Driver,
   type DriverCall,
   type ExternalOptions,
   type ExternalPolicy,
+  type ExternalReport,
   type ListQuery,
   type Observation,
   type OnceOptions,
@@ -357,4 +370,32 @@ test('children.once and a retried operation: their options have names', async ()
   expect(attempts).toBe(1)
   await plane.until(async () => (await phases()).includes('"phase":"Succeeded"'))
   expect([attempts, await phases()]).toEqual([2, expect.stringContaining('"attempts":2') as string])
+})
+
+/** The rows of verbs in a status have names, so that a package can publish a kind that has them, with declarations. */
+interface Reported {
+  readonly actions?: readonly ActionReport[]
+  readonly children?: readonly ChildReport[]
+  readonly dependencies?: readonly DependencyReport[]
+  readonly external?: ExternalReport
+}
+
+test('a published kind and its verbs can be named by their public types', () => {
+  const App = defineKind({
+    group: 'demo.example.com',
+    version: 'v1',
+    kind: 'App',
+    spec: { type: 'object', properties: {} },
+    status: { type: 'object', properties: {} },
+    reports: ['actions', 'children', 'dependencies', 'external'],
+  })
+  const app: ObjectOf<typeof App> = {
+    ...({ apiVersion: 'demo.example.com/v1', kind: 'App' } satisfies TypeMeta),
+    metadata: { name: 'a' },
+    spec: {},
+    status: { actions: [{ name: 'restart', state: 'Done' }] },
+  }
+  const reported: Reported | undefined = app.status
+  const needs: DependsOn = dependsOn(App, () => 'b') as unknown as DependsOn
+  expect([reported?.actions?.[0]?.name, needs.optional]).toEqual(['restart', false])
 })

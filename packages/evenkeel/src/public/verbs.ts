@@ -22,6 +22,7 @@ export {
   type Children,
   type ConnectCall,
   type CreateCall,
+  type DependsOn,
   type DependsOnOptions,
   type Driver,
   type DriverCall,
@@ -36,3 +37,4 @@ export {
   type RetryOptions,
   type UpdateCall,
 } from '#verbs'
+export type { ActionReport, ChildReport, DependencyReport, ExternalReport } from '#api'

@@ -12,7 +12,7 @@ export {
   type ChildrenOptions,
   type OnceOptions,
 } from './children/children.ts'
-export { dependsOn, type DependsOnOptions } from './depends-on/depends-on.ts'
+export { dependsOn, type DependsOn, type DependsOnOptions } from './depends-on/depends-on.ts'
 export type { Reference } from './depends-on/reference.ts'
 export { ClusterUsage, Usage, usageLabel, usageLabelOf } from './depends-on/usages.ts'
 export { GatewayReferenceGrant, ReferenceGrant } from './depends-on/reference-grants.ts'
