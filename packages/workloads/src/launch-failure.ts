@@ -41,36 +41,36 @@ export function findProgram({ command: [name = ''], cwd, env }: Launch): { reado
   const where = isPath
     ? `${candidates[0] ?? name} does not exist`
     : `${name} is in no folder of PATH: ${searched.join(':')}`
-  return { failure: { reason: 'NotFound', message: `${where}. Correct the command or install the program.` } }
+  return { failure: { reason: 'NotFound', message: `${where}. Correct the command or install the program` } }
 }
 
 function folderProblem(cwd: string): LaunchFailure | undefined {
   if (!isAbsolute(cwd))
-    return { reason: 'WorkingDirectoryMissing', message: `the working directory ${cwd} is not an absolute path.` }
+    return { reason: 'WorkingDirectoryMissing', message: `the working directory ${cwd} is not an absolute path` }
   const found = statOf(cwd)
   if (!found)
     return {
       reason: 'WorkingDirectoryMissing',
-      message: `the working directory ${cwd} does not exist. Create it or change spec.cwd.`,
+      message: `the working directory ${cwd} does not exist. Create it or change spec.cwd`,
     }
   if (!found.isDirectory())
-    return { reason: 'WorkingDirectoryMissing', message: `the working directory ${cwd} is a file. Change spec.cwd.` }
+    return { reason: 'WorkingDirectoryMissing', message: `the working directory ${cwd} is a file. Change spec.cwd` }
   return mayUse(cwd, constants.X_OK)
     ? undefined
     : {
         reason: 'WorkingDirectoryForbidden',
-        message: `the working directory ${cwd} may not be entered by this user. Change its permissions or spec.cwd.`,
+        message: `the working directory ${cwd} may not be entered by this user. Change its permissions or spec.cwd`,
       }
 }
 
 function fileProblem(path: string): LaunchFailure | undefined {
   const found = statOf(path)
-  if (!found) return { reason: 'NotFound', message: `${path} does not exist.` }
+  if (!found) return { reason: 'NotFound', message: `${path} does not exist` }
   if (found.isDirectory())
-    return { reason: 'IsDirectory', message: `${path} is a directory. Name the program in it in spec.command.` }
+    return { reason: 'IsDirectory', message: `${path} is a directory. Name the program in it in spec.command` }
   return mayUse(path, constants.X_OK)
     ? undefined
-    : { reason: 'NotExecutable', message: `${path} is not executable. Run chmod +x on it, or name its interpreter.` }
+    : { reason: 'NotExecutable', message: `${path} is not executable. Run chmod +x on it, or name its interpreter` }
 }
 
 /** The interpreter in the first line of a script must exist. */
@@ -80,7 +80,7 @@ function interpreterProblem(path: string, cwd: string): Refused | undefined {
   return {
     failure: {
       reason: 'BadInterpreter',
-      message: `${path} names the interpreter ${interpreter} in its first line, which does not exist.`,
+      message: `${path} names the interpreter ${interpreter} in its first line, which does not exist`,
     },
   }
 }
@@ -137,7 +137,7 @@ export function explainFailure(error: unknown, { command: [name = ''] }: Pick<La
   const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string }
   const known = reasons[code]
   return known
-    ? { reason: known[0], message: `${name}: ${known[1]} (${code}).` }
+    ? { reason: known[0], message: `${name}: ${known[1]} (${code})` }
     : { reason: 'LaunchFailed', message: `${name}: ${message}` }
 }
 

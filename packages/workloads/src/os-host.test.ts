@@ -208,7 +208,7 @@ describe('a program that cannot be started', () => {
     const { launch } = newWorld()
     expect(failureOf(await launch(['no-such-program'], { env: { PATH: '/bin:/opt/x' } }))).toEqual({
       reason: 'NotFound',
-      message: 'no-such-program is in no folder of PATH: /bin:/opt/x. Correct the command or install the program.',
+      message: 'no-such-program is in no folder of PATH: /bin:/opt/x. Correct the command or install the program',
     })
   })
 
@@ -238,7 +238,7 @@ describe('a program that cannot be started', () => {
       while (!log().includes('open')) await nextTurn(clock)
       expect(failureOf(await launch(['./busy', '1']))).toEqual({
         reason: 'TextFileBusy',
-        message: './busy: the file is open for writing (ETXTBSY).',
+        message: './busy: the file is open for writing (ETXTBSY)',
       })
       expect(failureOf(await launch(['true', 'x'.repeat(200_000)])).reason).toBe('ArgumentsTooLong')
       expect(failureOf(await launch(['true', 'a\0b'])).reason).toBe('InvalidArgument')

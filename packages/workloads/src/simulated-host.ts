@@ -39,9 +39,9 @@ const bootId = 'simulated-boot'
 const [pidMin, pidCount] = [1000, 30_000]
 
 const failures: Readonly<Record<string, LaunchFailure>> = {
-  missing: { reason: 'NotFound', message: 'missing is in no folder of PATH: /bin. Correct the command.' },
-  busy: { reason: 'TextFileBusy', message: 'busy: the file is open for writing (ETXTBSY).' },
-  limit: { reason: 'ProcessLimit', message: 'limit: the limit of processes of this user is reached (EAGAIN).' },
+  missing: { reason: 'NotFound', message: 'missing is in no folder of PATH: /bin. Correct the command' },
+  busy: { reason: 'TextFileBusy', message: 'busy: the file is open for writing (ETXTBSY)' },
+  limit: { reason: 'ProcessLimit', message: 'limit: the limit of processes of this user is reached (EAGAIN)' },
 }
 
 export class SimulatedHost implements ProcessHost {
