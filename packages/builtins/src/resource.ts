@@ -37,9 +37,10 @@ interface ResourceNames {
 
 /**
  * How a subresource is served. `part`: reads and writes a part of the object itself; `action`: an action of the kind;
- * `unavailable`: known to discovery, but only a node could serve it; the others name the document that is read or written.
+ * `stream`: read as a stream of bytes, which the embedding program makes; `unavailable`: known to discovery, but only a
+ * node could serve it; the others name the document that is read or written.
  */
-export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'unavailable'
+export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'stream' | 'unavailable'
 
 /** A subresource, such as `status` or `scale`. */
 export interface Subresource {

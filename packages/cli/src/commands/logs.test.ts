@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { defineKind } from 'evenkeel'
+import { Client } from 'evenkeel/client'
+import { openDataPlane, readLogOptions, type StreamHandler } from 'evenkeel/server'
 import { SimulatedClock } from 'evenkeel/unstable/base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lamp, TestCli, typed, type Said } from '../fixtures/cli.fixture.ts'
@@ -210,5 +213,58 @@ describe('logs of an object with output', () => {
       },
     })
     expect(said).toMatchObject({ code: 0, out: 'eins\n' })
+  })
+})
+
+describe('logs of a custom kind with the subresource log', () => {
+  const Website = defineKind({
+    group: 'test.dev',
+    version: 'v1',
+    kind: 'Website',
+    spec: { type: 'object', properties: { image: { type: 'string' } } },
+  })
+  let cwd = ''
+  let plane: Awaited<ReturnType<typeof openDataPlane>>
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'evenkeel-logs-'))
+    const log: StreamHandler = async function (request) {
+      const { follow, tailLines } = readLogOptions(request.query)
+      const lines = async function* (): AsyncGenerator<Uint8Array, void> {
+        yield Buffer.from(tailLines === 1 ? 'two\n' : 'one\ntwo\n')
+        if (!follow) return
+        for await (const { spec } of request.changes())
+          yield Buffer.from(`image ${(spec as { image: string }).image}\n`)
+      }
+      return { body: lines() }
+    }
+    plane = await openDataPlane({
+      folder: join(cwd, 'data'),
+      memory: true,
+      controllers: false,
+      kinds: [Website],
+      customResources: [{ kind: Website, streams: { log } }],
+    })
+    const client = new Client({ transport: plane.plane.transport })
+    await client.create(Website, { metadata: { name: 'home', namespace: 'default' }, spec: { image: 'a' } })
+  })
+  afterAll(async () => {
+    await plane.stop()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  test('F16: prints the output, and with -f what comes until the object is deleted', async () => {
+    const words = ['logs', 'website/home', '--kubeconfig', plane.kubeconfig]
+    expect(await typed(words, { cwd })).toEqual({ code: 0, out: 'one\ntwo\n', err: '' })
+    expect((await typed([...words, '--tail', '1'], { cwd })).out).toBe('two\n')
+    const client = new Client({ transport: plane.plane.transport })
+    const home = await client.get(Website, { name: 'home', namespace: 'default' })
+    const said = await typed([...words, '-f'], {
+      cwd,
+      onOut: (text) => {
+        if (text === 'two\n') void client.patch(home, { spec: { image: 'b' } })
+        if (text === 'image b\n') void client.delete(home)
+      },
+    })
+    expect(said).toEqual({ code: 0, out: 'one\ntwo\nimage b\n', err: '' })
   })
 })

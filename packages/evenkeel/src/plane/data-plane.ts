@@ -20,6 +20,8 @@ import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
 
 type PassedOn =
   | 'kinds'
+  | 'customResources'
+  | 'routes'
   | 'clock'
   | 'random'
   | 'log'

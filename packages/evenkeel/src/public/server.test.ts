@@ -8,10 +8,13 @@ import { ApiError, defineKind, isForbidden, isInvalid, isNotFound, type ObjectOf
 import {
   admissionPluginNames,
   ensureIdentity,
+  fieldError,
+  FieldPath,
   IdentityError,
   installKinds,
   makeIdentity,
   openDataPlane,
+  readLogOptions,
   startPlane,
   startServer,
   verifyAuditLog,
@@ -26,14 +29,22 @@ import {
   type AuthorizationDecision,
   type AuthorizationOption,
   type Authorizer,
+  type CustomResourceOptions,
   type DataPlaneOptions,
+  type FieldError,
+  type HandlerResponse,
   type Identity,
+  type LogOptions,
   type OidcIssuer,
   type Plane,
   type PlaneOptions,
+  type Route,
+  type RouteRequest,
   type Server,
   type ServerOptions,
   type ServiceAccountOptions,
+  type StreamHandler,
+  type StreamRequest,
   type User,
 } from './server.ts'
 
@@ -98,6 +109,41 @@ test('a data folder keeps identity and kubeconfig, and objects unless they are i
     await client.close()
     await stop()
   }
+})
+
+test('a kind has a log, the server a path beside the API, and both know their caller', async () => {
+  const log: StreamHandler = ({ object, query, user }: StreamRequest): HandlerResponse => {
+    const { tailLines = 2 }: LogOptions = readLogOptions(query)
+    const lines = [`${object.metadata.name} is read\n`, `by ${user.name}\n`]
+    return { body: lines.slice(-tailLines).join('') }
+  }
+  const customResources: CustomResourceOptions[] = [{ kind: Note, streams: { log } }]
+  const state: Route = {
+    path: '/admin/state',
+    handlers: { GET: ({ user }: RouteRequest) => ({ body: `on, ${user.name}` }) },
+  }
+  await withServer({ customResources, routes: [state] }, async (server) => {
+    const client = new Client({ transport: server.as(admin) })
+    const written = await client.create(Note, note)
+    expect(await client.subresource('log').text(written)).toBe('a is read\nby ann\n')
+    expect(await client.subresource('log').text(written, { parameters: { tailLines: 1 } })).toBe('by ann\n')
+    expect((await client.raw({ path: '/admin/state' })).text()).toBe('on, ann')
+  })
+})
+
+test('an admission hook names the field that is wrong', async () => {
+  const short: AdmissionHook<NoteObject> = {
+    name: 'short',
+    kind: Note,
+    validate: ({ spec }): FieldError[] =>
+      spec.text.length > 3 ? [fieldError.invalid(FieldPath.of('spec', 'text'), spec.text, 'is too long')] : [],
+  }
+  await withServer({ admission: { hooks: [short] } }, async ({ transport }) => {
+    const client = new Client({ transport })
+    await client.create(Note, note)
+    const refused = client.create(Note, { ...note, metadata: { ...key, name: 'b' }, spec: { text: 'long' } })
+    await expect(refused).rejects.toThrow('spec.text: Invalid value: "long": is too long')
+  })
 })
 
 test('kinds can be installed while the server runs', async () => {

@@ -1,6 +1,7 @@
 /**
  * `evenkeel/server`: a Kubernetes-compatible API server in this process, alone or with the controllers of a cluster.
  */
+export { fieldError, FieldPath, type FieldError } from '#api'
 export { openDataPlane, startPlane, type DataPlaneOptions, type Plane, type PlaneOptions } from '#plane'
 export {
   admissionPluginNames,
@@ -9,6 +10,7 @@ export {
   installKinds,
   issueClient,
   makeIdentity,
+  readLogOptions,
   startServer,
   verifyAuditLog,
   writeKubeconfig,
@@ -23,10 +25,17 @@ export {
   type AuthorizationDecision,
   type AuthorizationOption,
   type Authorizer,
+  type CustomResourceOptions,
+  type HandlerResponse,
   type Identity,
+  type LogOptions,
   type OidcIssuer,
+  type Route,
+  type RouteRequest,
   type Server,
   type ServerOptions,
   type ServiceAccountOptions,
+  type StreamHandler,
+  type StreamRequest,
   type User,
 } from '#server'

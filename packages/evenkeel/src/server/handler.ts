@@ -17,7 +17,7 @@
  */
 import { isApiError, loadPatternEngine } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { MediaFormat, Transport, WireRequest, WireResponse } from '#wire'
+import type { MediaFormat, ResourcePath, Transport, WireRequest, WireResponse } from '#wire'
 import type { Aggregation } from './aggregation/aggregation.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
@@ -124,7 +124,10 @@ export class RequestHandler {
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request, started, { formats: this.#formats }))
+      const found = (info = parseRequestInfo(request, started, {
+        formats: this.#formats,
+        isStream: (place) => place.subresource !== '' && isStream(place, this.#resources.registry),
+      }))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }
@@ -310,6 +313,12 @@ function withBody(context: RequestContext, body: Uint8Array): RequestContext {
   if (!(request instanceof TimedRequest)) return { ...context, request: new ChangedRequest(request, { body }) }
   request.body = body
   return context
+}
+
+/** Whether a path is that of a subresource that streams. The answer does not depend on it: only deadline and seat do. */
+function isStream({ group, version, resource, subresource }: ResourcePath, registry: Registry): boolean {
+  const found = registry.find(group, version, resource)?.subresources.find(({ name }) => name === subresource)
+  return found?.role === 'stream'
 }
 
 // The headers were made for this response, so no other response shows this id.

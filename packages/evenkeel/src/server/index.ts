@@ -35,6 +35,11 @@ export type {
 export type { Authenticator, User } from './request-context.ts'
 export type { AuthorizationWebhook } from './authz/webhook-authorizer.ts'
 export type { LimitOptions } from './flowcontrol/limits.ts'
+export type { CustomResourceOptions, CustomResourceRules } from './extensions/custom-resources.ts'
+export type { HandlerResponse } from './extensions/handler-response.ts'
+export { readLogOptions, type LogOptions } from './extensions/log-options.ts'
+export type { Route, RouteRequest } from './extensions/routes.ts'
+export type { StreamHandler, StreamRequest } from './extensions/streams.ts'
 export {
   ensureClient,
   ensureIdentity,

@@ -1,5 +1,5 @@
 /**
- * Non-resource paths: health, version, metrics, discovery, OpenAPI.
+ * Non-resource paths: health, version, metrics, discovery, OpenAPI, and the routes of the embedding program.
  *
  * `/healthz`, `/livez` and `/readyz` answer `ok`; `?verbose` lists every check, `?exclude=NAME` leaves one out. A
  * failed check is always listed, without details, because these paths need no authorization. `/version` names the
@@ -12,6 +12,7 @@ import type { Authentication } from './auth/authentication.ts'
 import { answerOpenId } from './auth/service-account-keys.ts'
 import type { Discovery } from './discovery/discovery.ts'
 import type { ServedDocument } from './discovery/document.ts'
+import type { Routes } from './extensions/routes.ts'
 import type { RequestMetrics } from './metrics.ts'
 import type { OpenApi } from './openapi/openapi.ts'
 import type { Registry } from './registry/registry.ts'
@@ -31,6 +32,8 @@ interface NonResourceOptions {
   address(): string | undefined
   /** Publishes the keys of service account tokens. */
   readonly authentication: Pick<Authentication, 'serviceAccounts' | 'jwksUri'>
+  /** The paths of the embedding program. */
+  readonly routes: Routes
 }
 
 export function makeNonResourceHandler({
@@ -39,6 +42,7 @@ export function makeNonResourceHandler({
   checks,
   metrics,
   address,
+  routes,
   authentication: { serviceAccounts: accounts, jwksUri: keysUrl },
 }: NonResourceOptions): NonResourceHandler {
   const documents = new DocumentCache({ registry, aggregation, address })
@@ -48,6 +52,8 @@ export function makeNonResourceHandler({
       query,
       request: { method },
     } = context
+    const routed = routes.answer(context)
+    if (routed) return routed
     if (method !== 'GET' && method !== 'HEAD')
       return isKnownPath(path) ? replyText(405, 'Method Not Allowed') : replyText(404, '404 page not found')
     const health = await answerHealth(path, query, checks)
@@ -63,7 +69,7 @@ export function makeNonResourceHandler({
     if (path === '/')
       return replyDocument(
         context,
-        { paths: pathsOf(registry, aggregation) },
+        { paths: pathsOf(registry, aggregation, routes) },
         { choice: { format: 'json', pretty: true } },
       )
     const answer =
@@ -75,11 +81,11 @@ export function makeNonResourceHandler({
   }
 }
 
-function pathsOf(registry: Registry, aggregation: Aggregation): string[] {
+function pathsOf(registry: Registry, aggregation: Aggregation, routes: Routes): string[] {
   const groups = [...registry.all(), ...aggregation.versions().map(({ api }) => api)]
     .filter(({ group }) => group !== '')
     .flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
-  return [...new Set([...rootPaths, ...groups])].sort(compareText)
+  return [...new Set([...rootPaths, ...groups, ...routes.paths])].sort(compareText)
 }
 
 const rootPaths = [

@@ -30,6 +30,13 @@ export interface RequestInfo {
   readonly warnings: Warnings
   /** When the time that the client gave it is over, in milliseconds of the monotonic clock. */
   readonly dueMs?: number
+  /** It reads a subresource that streams. */
+  readonly isStream?: true
+}
+
+/** Whether a request lasts as long as its client wants: it takes no seat and has no deadline, and counts as a watch. */
+export function isLongRunning({ verb, isStream }: Pick<RequestInfo, 'verb' | 'isStream'>): boolean {
+  return verb === 'watch' || isStream === true
 }
 
 /** A request of an authenticated user. */

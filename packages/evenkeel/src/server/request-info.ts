@@ -16,12 +16,13 @@ import { Warnings, type RequestInfo, type ResourceRef } from './request-context.
  * Parses path and query.
  *
  * @param startedMs when the request arrived
+ * @param options the formats of the server, and which subresources stream
  * @throws {ApiError} `BadRequest`, for an invalid encoding of the path.
  */
 export function parseRequestInfo(
   request: WireRequest,
   startedMs: number,
-  { formats }: Pick<RequestInfo, 'formats'>,
+  { formats, isStream }: ParseRequestOptions,
 ): RequestInfo {
   const { target, method } = request
   const at = target.indexOf('?')
@@ -30,8 +31,13 @@ export function parseRequestInfo(
   const timeoutMs = at < 0 ? undefined : timeoutOf(query)
   const place = parseResourcePath(path)
   const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
-  const info = { request, path, query, resourcePath: place, verb, formats, warnings: new Warnings() }
+  const parsed = { request, path, query, resourcePath: place, verb, formats, warnings: new Warnings() }
+  const info = place && verb === 'get' && isStream?.(place) ? { ...parsed, isStream: true as const } : parsed
   return timeoutMs === undefined ? info : { ...info, dueMs: startedMs + timeoutMs }
+}
+
+interface ParseRequestOptions extends Pick<RequestInfo, 'formats'> {
+  isStream?(place: ResourcePath): boolean
 }
 
 // Shared by all requests without a query; queries are read-only.

@@ -15,6 +15,8 @@ import type { SecretClaims } from './auth/service-account-claims.ts'
 import type { AuthorizationOption } from './authz/authorization-modes.ts'
 import type { AuthorizerChain } from './authz/authorizer.ts'
 import type { ConvertObject } from './crd/conversion.ts'
+import type { CustomResourceOptions } from './extensions/custom-resources.ts'
+import type { Route } from './extensions/routes.ts'
 import type { LimitOptions } from './flowcontrol/limits.ts'
 import type { ActionHandler } from './handlers/actions.ts'
 import type { ListenOptions } from './listen/listener.ts'
@@ -58,6 +60,18 @@ export interface ServerOptions {
    * @default none
    */
   kinds?: readonly Kind[]
+  /**
+   * What this program adds to custom kinds: subresources that stream, such as `log`, and rules that a CRD cannot say.
+   *
+   * @default none
+   */
+  customResources?: readonly CustomResourceOptions[]
+  /**
+   * Paths of this program beside the API, such as `/admin/execution`.
+   *
+   * @default none
+   */
+  routes?: readonly Route[]
   /**
    * Converters between versions of custom kinds, by the name of the CRD (`widgets.example.com`); they replace the
    * conversion in the CRD.

@@ -12,6 +12,7 @@ import { Admission } from './admission/write-admission.ts'
 import { ApiServices } from './aggregation/api-services.ts'
 import type { AuthorizerChain } from './authz/authorizer.ts'
 import type { RbacAuthorizer } from './authz/rbac.ts'
+import { CustomResources } from './extensions/custom-resources.ts'
 import { Informers } from './informers.ts'
 import type { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
@@ -27,6 +28,7 @@ export interface ServerBase {
   readonly informers: Informers
   readonly apis: ApiServices
   readonly allocations: ServiceAllocations
+  readonly customResources: CustomResources
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -41,6 +43,7 @@ export function makeBase({
   log = silentLogger,
   store = openMemoryStore({ clock }),
   serviceClusterIpRanges = [defaultServiceRange],
+  customResources: customOptions = [],
 }: ServerOptions): ServerBase {
   const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
   const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
@@ -48,8 +51,9 @@ export function makeBase({
   const storage = new Storage(store, { clock, cluster: defaultCluster })
   const services = { storage, registry, informers, clock, random }
   const allocations = new ServiceAllocations(services, serviceClusterIpRanges)
+  const customResources = new CustomResources(customOptions)
   const stop = new AbortController()
-  return { ...services, store, apis, allocations, log, stop, stopping: stop.signal }
+  return { ...services, store, apis, allocations, customResources, log, stop, stopping: stop.signal }
 }
 
 /** What admission needs beside the base. */

@@ -23,6 +23,7 @@ import type { AuthorizerChain } from './authz/authorizer.ts'
 import { RbacAuthorizer } from './authz/rbac.ts'
 import { CrdController } from './crd/crd-controller.ts'
 import { installKinds } from './crd/install-kinds.ts'
+import { Routes } from './extensions/routes.ts'
 import { FlowControl } from './flowcontrol/flow-control.ts'
 import { withDefaultLimits } from './flowcontrol/limits.ts'
 import { RequestHandler, ResourceDispatcher } from './handler.ts'
@@ -81,7 +82,7 @@ export async function startServerWith(options: ServerOptions, { startWorker }: S
     listener,
     largeWrites,
   }
-  const handler = makeRequestHandler(parts, formats)
+  const handler = makeRequestHandler(parts, { ...options, formats })
   const transport = acceptLightSignals(handler.transport([() => administrator]))
   const stop = makeStop(
     { ...parts, ownsStore: options.store === undefined },
@@ -245,7 +246,10 @@ async function formatsOf({ featureGates = {} }: ServerOptions): Promise<readonly
   return [...standard, 'cbor']
 }
 
-function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[]): RequestHandler {
+function makeRequestHandler(
+  parts: ServerParts,
+  { formats, routes = [] }: Pick<ServerOptions, 'routes'> & { readonly formats: readonly MediaFormat[] },
+): RequestHandler {
   const { registry, aggregation, flowControl, webhookMetrics, largeWrites, audit, listener, authentication } = parts
   const metrics = new RequestMetrics(registry, () => [
     ...flowControl.metrics(),
@@ -258,6 +262,7 @@ function makeRequestHandler(parts: ServerParts, formats: readonly MediaFormat[])
     aggregation,
     metrics,
     authentication,
+    routes: new Routes(routes, parts),
     checks: healthChecks(parts),
     address: () => listener?.address?.url.replace(/^https?:\/\//, ''),
   })

@@ -13,6 +13,7 @@ import { ApiError } from './api-error.ts'
 import type { NamedSubject } from './constructors.ts'
 import { fieldCauses, type FieldCauseType } from './reasons.ts'
 
+/** What is wrong with a field of an object. */
 export interface FieldError {
   readonly type: FieldCauseType
   /** The path as text; `<nil>` when there is none, as upstream prints it. */

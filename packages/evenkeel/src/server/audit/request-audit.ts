@@ -30,7 +30,7 @@ import {
 import { userInfo } from '../auth/user.ts'
 import type { AuthorizationDecision, AuthorizerChain } from '../authz/authorizer.ts'
 import { readBody } from '../handlers/request-body.ts'
-import { ChangedRequest, type RequestContext, type RequestInfo } from '../request-context.ts'
+import { ChangedRequest, isLongRunning, type RequestContext, type RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
 import {
   decideAudit,
@@ -140,7 +140,7 @@ export class RequestAudit {
     if (!this.#isLogged()) return response
     if (this.#context === undefined) this.#write('ResponseStarted', response)
     else if (this.#failure && !this.#failure.isExpected) this.#write('Panic', response)
-    else if (this.#info?.verb === 'watch' && response.status < 300) return this.#streams(response)
+    else if (this.#info && isLongRunning(this.#info) && response.status < 300) return this.#streams(response)
     else this.#write('ResponseComplete', response, await this.#shown(response))
     return response
   }

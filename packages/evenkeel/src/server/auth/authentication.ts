@@ -165,9 +165,10 @@ function showsCredentials({ request: { headers, peer } }: RequestInfo): boolean 
 
 // Written out: this runs for every request, and spreading an object is several times as slow.
 function withUser(
-  { request, path, query, resourcePath: place, verb, formats, warnings, dueMs }: RequestInfo,
+  { request, path, query, resourcePath: place, verb, formats, warnings, dueMs, isStream }: RequestInfo,
   user: User,
 ): RequestContext {
   const context = { request, path, query, resourcePath: place, verb, formats, warnings, user }
-  return dueMs === undefined ? context : { ...context, dueMs }
+  if (dueMs === undefined && isStream === undefined) return context
+  return { ...context, ...(dueMs !== undefined && { dueMs }), ...(isStream && { isStream }) }
 }

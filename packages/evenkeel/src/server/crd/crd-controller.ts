@@ -20,6 +20,7 @@ import {
 import { assert, deferred, LightAbortController, type Clock, type Deferred, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { Watch } from '#store'
+import type { CustomResources } from '../extensions/custom-resources.ts'
 import type { DeleteHandler } from '../handlers/delete.ts'
 import type { UpdateHandler } from '../handlers/update.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -59,6 +60,7 @@ interface CrdControllerOptions {
   readonly updates: UpdateHandler
   readonly deletes: DeleteHandler
   readonly conversions: ConversionOptions
+  readonly customResources: CustomResources
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -88,6 +90,7 @@ export class CrdController {
   readonly #waiting: { readonly revision: number; readonly done: Deferred<undefined> }[] = []
   #seen = 0
   readonly #conversions: ConversionOptions
+  readonly #customResources: CustomResources
   readonly #endings: CrdFinalizer
   readonly #apiServices: CrdApiServices
   #source: Watch | undefined
@@ -104,6 +107,7 @@ export class CrdController {
     this.#isFollower = options.isFollower ?? false
     this.#resource = crdResource(registry)
     this.#conversions = conversions
+    this.#customResources = options.customResources
     this.#apiServices = new CrdApiServices(options)
     this.#endings = new CrdFinalizer({
       storage,
@@ -306,8 +310,10 @@ export class CrdController {
     const [clock, random, registry] = [this.#clock, this.#random, this.#registry]
     const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
     const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
+    const { group, names } = definition.spec
+    const added = this.#customResources.find({ group, kind: names.kind })
     // Built-in kinds cannot be redefined, even by a CRD that claims permission for it.
-    return crdResources(definition, { since, retired, conversion, isClosed }).filter(
+    return crdResources(definition, { since, retired, conversion, isClosed, added }).filter(
       ({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false,
     )
   }

@@ -8,6 +8,7 @@ import {
   errorsOfEach,
   actionsAnnotation,
   checkDnsSubdomainName,
+  checkPathSegmentName,
   defaultCustomObject,
   fieldError,
   FieldPath,
@@ -29,6 +30,7 @@ import {
 } from '#api'
 import { assert } from '#base'
 import type { ObjectDraft, Resource, ResourceStrategy, Subresource, Verb } from '@evenkeel/builtins'
+import type { CustomResourceOptions, CustomResourceRules } from '../extensions/custom-resources.ts'
 import type { Conversion } from './conversion.ts'
 import type { CrdVersion, CustomResourceDefinition } from './crd.ts'
 import { columnsFromPrinter } from './printer-columns.ts'
@@ -37,6 +39,7 @@ import { CrdVersions } from './versions.ts'
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const actionVerbs: readonly Verb[] = ['create']
+const streamVerbs: readonly Verb[] = ['get']
 
 interface CrdResourceOptions {
   /** Objects written after this revision conform to the current CRD. */
@@ -46,12 +49,14 @@ interface CrdResourceOptions {
   readonly conversion: Conversion | undefined
   /** Whether the CRD is being deleted, so that no instances may be created. */
   readonly isClosed: () => boolean
+  /** What the embedding program adds to the kind. */
+  readonly added: CustomResourceOptions | undefined
 }
 
 /** The resources of a CRD. */
 export function crdResources(
   definition: CustomResourceDefinition,
-  { since, retired, conversion, isClosed }: CrdResourceOptions,
+  { since, retired, conversion, isClosed, added }: CrdResourceOptions,
 ): Resource[] {
   const {
     spec: { group, scope, versions },
@@ -92,9 +97,17 @@ export function crdResources(
             version: 'v1alpha1',
             kind: 'ActionRequest',
           })),
+          ...Object.keys(added?.streams ?? {}).map((name) => ({
+            name,
+            role: 'stream' as const,
+            verbs: streamVerbs,
+            group,
+            version: version.name,
+            kind,
+          })),
         ],
         actions,
-        strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed }),
+        strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed, added }),
         columns: printedColumns(version.additionalPrinterColumns ?? []),
         reading,
         ...(version.subresources?.scale && { scale: version.subresources.scale }),
@@ -129,11 +142,12 @@ interface CrdRulesOptions {
   readonly schema: Schema
   readonly warning: string | undefined
   readonly isClosed: () => boolean
+  readonly added: CustomResourceRules | undefined
 }
 
 function crdRules(
   { selectableFields = [], subresources: { scale } = {} }: CrdVersion,
-  { schema, warning, isClosed }: CrdRulesOptions,
+  { schema, warning, isClosed, added: { names, deleteAnswers, statusOnCreate } = {} }: CrdRulesOptions,
 ): ResourceStrategy {
   const expressions = lazyValidationRules(schema.root)
   const check = (
@@ -150,11 +164,12 @@ function crdRules(
     ...scaleErrors(object, scale, options.part),
   ]
   return {
-    checkName: checkDnsSubdomainName,
+    checkName: names === 'path-segment' ? checkPathSegmentName : checkDnsSubdomainName,
     unconditionalUpdate: false,
     createOnUpdate: false,
     generation: true,
-    returnsDeleted: false,
+    returnsDeleted: deleteAnswers === 'object',
+    ...(statusOnCreate === 'keep' && { statusOnCreate }),
     dependents: 'background',
     ratcheting: true,
     selectableFields: Object.fromEntries(

@@ -8,7 +8,7 @@
 import { parseDuration, timeout, tooManyRequests } from '#api'
 import type { Clock } from '#base'
 import type { WireResponse } from '#wire'
-import type { RequestContext, RequestInfo } from '../request-context.ts'
+import { isLongRunning, type RequestContext, type RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
 import { BodyBudget } from './body-budget.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
@@ -51,16 +51,16 @@ export class FlowControl {
   }
 
   /**
-   * Takes a seat for a request, or waits for one. Watches are not counted here: {@link startWatch}.
+   * Takes a seat for a request, or waits for one. Watches and streams are not counted here: {@link startWatch}.
    *
    * @throws {ApiError} `TooManyRequests`, also by rejecting.
    */
   enter(context: RequestContext): Seat | Promise<Seat> {
-    const isWatch = context.verb === 'watch'
+    const isLong = isLongRunning(context)
     const lane = requestClassOf(context.verb)
-    if (!isWatch && isExempt(context)) return this.#exemptSeat(lane)
-    const seat = isWatch ? noSeat : this.#gates[lane].enter(context.user.name, () => context.request.signal)
-    return isWatch || lane === 'lists' ? this.#paced(seat, context) : seat
+    if (!isLong && isExempt(context)) return this.#exemptSeat(lane)
+    const seat = isLong ? noSeat : this.#gates[lane].enter(context.user.name, () => context.request.signal)
+    return isLong || lane === 'lists' ? this.#paced(seat, context) : seat
   }
 
   /** The turn of a request that has more to do; undefined when it may continue at once. In process no request waits. */
@@ -81,12 +81,13 @@ export class FlowControl {
   }
 
   /**
-   * Counts a watch; returns the function that ends it.
+   * Counts a watch or a stream; returns the function that ends it.
    *
    * @throws {ApiError} `TooManyRequests`
    */
   startWatch(context: RequestContext): () => void {
-    return this.#watches.start(context.user.name, { isExempt: isExempt(context) })
+    const { user, isStream = false } = context
+    return this.#watches.start(user.name, { isExempt: isExempt(context), isStream })
   }
 
   /**
@@ -96,7 +97,7 @@ export class FlowControl {
    */
   withDeadline(info: RequestInfo, work: () => Promise<WireResponse>): Promise<WireResponse> {
     const { request } = info
-    if (info.verb === 'watch' || !(request instanceof TimedRequest)) return work()
+    if (isLongRunning(info) || !(request instanceof TimedRequest)) return work()
     const isWrite = info.resourcePath !== undefined && writes.has(info.verb)
     const refusal = (): Error =>
       timeout(
@@ -113,8 +114,9 @@ export class FlowControl {
   }
 
   /** The response; its seat is released when its last piece is sent. */
-  holdSeat(response: WireResponse, seat: Seat, { verb, request }: RequestInfo): WireResponse {
-    if (verb === 'watch') return response
+  holdSeat(response: WireResponse, seat: Seat, info: RequestInfo): WireResponse {
+    const { request } = info
+    if (isLongRunning(info)) return response
     if (response.upgrade) {
       seat.leave()
       return response
@@ -144,9 +146,10 @@ export class FlowControl {
       '# HELP evenkeel_request_body_bytes Bytes of request bodies that are being handled.',
       '# TYPE evenkeel_request_body_bytes gauge',
       `evenkeel_request_body_bytes ${this.#bodies?.bytes ?? 0}`,
-      '# HELP apiserver_longrunning_requests Watches that are open.',
+      '# HELP apiserver_longrunning_requests Watches and streams that are open.',
       '# TYPE apiserver_longrunning_requests gauge',
-      `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total}`,
+      `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total - this.#watches.streams}`,
+      `apiserver_longrunning_requests{verb="CONNECT"} ${this.#watches.streams}`,
       '# HELP apiserver_request_terminations_total Requests that took too long.',
       '# TYPE apiserver_request_terminations_total counter',
       `apiserver_request_terminations_total{code="504"} ${this.#deadlines.expired}`,
@@ -206,6 +209,7 @@ class WatchLimiter {
   readonly #options: WatchLimiterOptions
   readonly #perUser = new Map<string, number>()
   #total = 0
+  #streams = 0
   #refused = 0
 
   constructor(options: WatchLimiterOptions) {
@@ -214,6 +218,11 @@ class WatchLimiter {
 
   get total(): number {
     return this.#total
+  }
+
+  /** Those that are streams and not watches. */
+  get streams(): number {
+    return this.#streams
   }
 
   get refused(): number {
@@ -225,7 +234,7 @@ class WatchLimiter {
    *
    * @throws {ApiError} `TooManyRequests`
    */
-  start(user: string, { isExempt }: { isExempt: boolean }): () => void {
+  start(user: string, { isExempt, isStream }: { isExempt: boolean; isStream: boolean }): () => void {
     const { watchesMax, watchesPerUserMax } = this.#options
     const own = this.#perUser.get(user) ?? 0
     if (this.#total >= watchesMax || (!isExempt && own >= watchesPerUserMax)) {
@@ -233,11 +242,13 @@ class WatchLimiter {
       throw tooManyRequests(tooManyMessage)
     }
     this.#total++
+    if (isStream) this.#streams++
     this.#perUser.set(user, own + 1)
     let isCounted = true
     return () => {
       if (!isCounted) return
       isCounted = false
+      if (isStream) this.#streams--
       this.#end(user)
     }
   }

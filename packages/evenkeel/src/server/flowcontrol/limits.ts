@@ -49,7 +49,7 @@ export interface LimitOptions {
    */
   waitMs?: number
   /**
-   * Open watches of all users together.
+   * Open watches of all users together; a stream of a subresource (`log`) counts as one.
    *
    * @default 10_000
    */

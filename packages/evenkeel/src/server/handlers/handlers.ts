@@ -1,13 +1,15 @@
 /**
  * The handlers of one server, built once from its stages: one per verb, and one per role of a subresource.
  */
-import type { Clock, Random } from '#base'
+import type { Clock, Logger, Random } from '#base'
 import type { SubresourceRole } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
 import type { Admission } from '../admission/write-admission.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { CustomResources } from '../extensions/custom-resources.ts'
+import { StreamSubresources } from '../extensions/streams.ts'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import type { CompressedRunCache } from '../list/compressed-list.ts'
 import type { CoreObjects } from '../registry/core-objects.ts'
@@ -43,8 +45,10 @@ interface HandlerServices {
   readonly flowControl: FlowControl
   readonly compressedRuns: CompressedRunCache
   readonly actionHandlers: ActionHandlers
+  readonly customResources: CustomResources
   readonly clock: Clock
   readonly random: Random
+  readonly log: Logger
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }
@@ -110,6 +114,7 @@ function makeSubresources(
   const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
   const connections = new PodConnections(services)
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
+  const streams = new StreamSubresources(services)
   return {
     part: (context, target) => {
       if (context.verb === 'get') return gets.handle(context, target)
@@ -120,6 +125,7 @@ function makeSubresources(
     binding: (context, target) => pods.bind(context, target),
     token: (context, target) => tokens.handle(context, target),
     action: (context, target) => actions.handle(context, target),
+    stream: (context, target) => streams.handle(context, target),
     unavailable: (context, target) => connections.handle(context, target),
   }
 }

@@ -24,6 +24,7 @@ import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
 import type { Admission } from '../admission/write-admission.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { FairQueue } from '../flowcontrol/fair-queue.ts'
+import type { CustomResources } from '../extensions/custom-resources.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import type { WebhookOptions } from '../webhooks/client.ts'
 import type { LargeWriteThread, StartWorker } from './large-write-thread.ts'
@@ -320,12 +321,18 @@ export function replicaOptions(
   {
     formats,
     serviceClusterIpRanges,
-  }: { formats: readonly MediaFormat[]; serviceClusterIpRanges?: readonly string[] | undefined },
+    customResources,
+  }: {
+    formats: readonly MediaFormat[]
+    serviceClusterIpRanges?: readonly string[] | undefined
+    customResources: CustomResources
+  },
 ): ReplicaOptions {
   return {
     formats,
     ...(enablePlugins && { enablePlugins }),
     ...(disablePlugins && { disablePlugins }),
     ...(serviceClusterIpRanges && { serviceClusterIpRanges }),
+    customResources: customResources.rules,
   }
 }

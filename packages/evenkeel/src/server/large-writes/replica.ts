@@ -13,6 +13,7 @@ import type { WebhookMetrics } from '../admission/webhook-metrics.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { RbacAuthorizer } from '../authz/rbac.ts'
 import { CrdController } from '../crd/crd-controller.ts'
+import type { CustomResourceOptions } from '../extensions/custom-resources.ts'
 import { DeleteHandler } from '../handlers/delete.ts'
 import { makeWriteHandlers, type WriteHandlers } from '../handlers/handlers.ts'
 import { CoreObjects } from '../registry/core-objects.ts'
@@ -29,6 +30,8 @@ export interface ReplicaOptions {
   readonly enablePlugins?: readonly AdmissionPluginName[]
   readonly disablePlugins?: readonly AdmissionPluginName[]
   readonly serviceClusterIpRanges?: readonly string[]
+  /** Without their functions. */
+  readonly customResources?: readonly CustomResourceOptions[]
 }
 
 interface ReplicaServices {
@@ -48,13 +51,14 @@ export class Replica {
   readonly #running = new Map<number, LightAbortController>()
 
   constructor(options: ReplicaOptions, services: ReplicaServices) {
-    const { formats: _, serviceClusterIpRanges, ...plugins } = options
+    const { formats: _, serviceClusterIpRanges, customResources, ...plugins } = options
     const { authorizer, webhooks, webhookMetrics } = services
     this.#options = options
     const base = makeBase({
       ...services,
       random: new SystemRandom(),
       ...(serviceClusterIpRanges && { serviceClusterIpRanges }),
+      ...(customResources && { customResources }),
     })
     const security = {
       rbac: new RbacAuthorizer(base.informers),

@@ -154,7 +154,8 @@ function served(shapes: readonly OperationShape[], place: OperationLocation): Op
 function operation({ method, action, word }: OperationShape, place: OperationLocation): OpenApiOperation {
   const { resource, path, subresource } = place
   const { custom } = resource
-  const isLog = subresource?.name === 'log'
+  const isStream = subresource?.role === 'stream'
+  const isLog = subresource?.name === 'log' && !isStream
   const body = bodyOf(action, place)
   const kind = custom || !subresource ? kindOf(resource) : kindOf(subresource)
   return {
@@ -164,10 +165,10 @@ function operation({ method, action, word }: OperationShape, place: OperationLoc
     action,
     kind,
     description: descriptionOf(action, place),
-    parameters: parametersOf({ path, action, custom, kind: kind.kind, isLog }),
+    parameters: parametersOf({ path, action, custom, kind: kind.kind, isLog, isStream }),
     custom,
     ...(body && { body }),
-    ...(!isLog && { response: responseOf(action, place) }),
+    ...(!isLog && !isStream && { response: responseOf(action, place) }),
   }
 }
 
@@ -187,7 +188,7 @@ function connection(method: HttpMethod, place: OperationLocation & { subresource
 }
 
 function connectParameters(path: string, kind: string): readonly OpenApiParameter[] {
-  return parametersOf({ path, action: 'connect', custom: false, kind, isLog: false })
+  return parametersOf({ path, action: 'connect', custom: false, kind, isLog: false, isStream: false })
 }
 
 function withPath(proxy: OpenApiOperation): OpenApiOperation {

@@ -170,11 +170,21 @@ interface OperationOptions {
   /** The kind of the object that is sent; for a connection that of its options. */
   readonly kind: string
   readonly isLog: boolean
+  /** The parameters of a stream are known to its handler only. */
+  readonly isStream: boolean
 }
 
 /** The parameters of an operation by name, those of its path included. */
-export function parametersOf({ path, action, custom, kind, isLog }: OperationOptions): readonly OpenApiParameter[] {
+export function parametersOf({
+  path,
+  action,
+  custom,
+  kind,
+  isLog,
+  isStream,
+}: OperationOptions): readonly OpenApiParameter[] {
   const named = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => inPath.get(name) ?? [])
+  if (isStream) return named.sort((a, b) => compareText(a.name, b.name))
   // A streaming response has no `pretty` parameter.
   const own = action === 'connect' ? (byKind.get(kind) ?? []) : [...(isLog ? logs : byAction[action]), pretty]
   const version = custom && action === 'get' ? [resourceVersion] : []
