@@ -3,7 +3,8 @@ import { deferred, flushTasks, silentLogger, SimulatedClock, SystemClock } from 
 import { openMemoryStore, type Entry, type Store, type Watch } from '#store'
 import { TestServer } from '../client.fixture.ts'
 import type { LargeWriteAnswer } from './large-write-thread.ts'
-import { Replica } from './replica.ts'
+import { CustomResources } from '../extensions/custom-resources.ts'
+import { Replica, type ReplicaOptions } from './replica.ts'
 
 const definition = {
   metadata: { name: 'things.example.com' },
@@ -16,9 +17,9 @@ const definition = {
 }
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-function replicaOn(store: Store): Replica {
+function replicaOn(store: Store, options: Partial<ReplicaOptions> = {}): Replica {
   return new Replica(
-    { formats: ['json'] },
+    { formats: ['json'], ...options },
     {
       store,
       clock: new SystemClock(),
@@ -95,4 +96,31 @@ test('a replica serves definitions and writes nothing about them', async () => {
   const head = await store.head()
   await replicaOn(store).start()
   expect(await store.head()).toBe(head)
+})
+
+test('the rules that the embedding program adds to a kind hold for large writes too, without its functions', async () => {
+  const store = openMemoryStore({ clock: new SimulatedClock() })
+  const tested = await TestServer.start({ store })
+  await tested.ask('POST', definitions, { body: definition })
+  const kind = { group: 'example.com', kind: 'Thing' }
+  const log = (): object => ({})
+  const { rules } = new CustomResources([{ kind, names: 'path-segment', streams: { log } }])
+  expect(structuredClone(rules)).toEqual([{ kind, names: 'path-segment' }])
+  const statusOf = async (replica: Replica): Promise<number> => {
+    await replica.start()
+    const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'Catalog_HTTP' } }
+    const { value } = await replica.write({
+      id: 1,
+      method: 'POST',
+      target: '/apis/example.com/v1/namespaces/default/things',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(object)),
+      user: { name: 'ada', groups: [] },
+      revision: await store.head(),
+    })
+    return (value as LargeWriteAnswer).response.status
+  }
+  expect(await statusOf(replicaOn(store))).toBe(422)
+  expect(await statusOf(replicaOn(store, { customResources: rules }))).toBe(201)
+  await tested.server.stop()
 })
