@@ -92,7 +92,7 @@ export default defineConfig([
     rules: { 'no-undef': 'error', 'no-unused-vars': ['error', { ignoreRestSiblings: true }] },
   },
   {
-    files: ['tools/**', 'bench/**', 'packages/cli/**', 'packages/evenkeel/bin/**', 'examples/**'],
+    files: ['tools/**', 'bench/**', 'packages/cli/**', 'packages/*/bin/**', 'examples/**'],
     rules: { 'no-console': 'off' },
   },
   {
