@@ -38,6 +38,9 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   return { type: 'string', enum: ['', ...values] } as const
 }
 
+/** Programs write it in either case. */
+export const protocol = oneOf('TCP', 'UDP', 'tcp', 'udp')
+
 export const envVars = listOf(record({ name: text, value: text }))
 export const labelList = listOf(record({ key: text, value: text }))
 export const certificates = listOf(record({ thumbprint: text, contents: text }))

@@ -2,7 +2,7 @@
  * Networks of containers, tunnels out of them, and the Services and Endpoints that everything is reached by.
  */
 import { defineKind } from 'evenkeel'
-import { flag, int32, int64, listOf, oneOf, port, record, text, texts, time } from './fields.ts'
+import { flag, int32, int64, listOf, oneOf, port, protocol, record, text, texts, time } from './fields.ts'
 import { group, version } from './group.ts'
 
 export const ContainerNetwork = defineKind({
@@ -99,7 +99,7 @@ export const Service = defineKind({
   spec: record({
     address: text,
     port,
-    protocol: oneOf('TCP', 'UDP'),
+    protocol,
     addressAllocationMode: oneOf(
       'Localhost',
       'IPv4ZeroOne',

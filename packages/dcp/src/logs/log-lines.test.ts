@@ -24,6 +24,7 @@ test.each<[string, string]>([
   ['skip=9', ''],
   ['tail=2', 'line 4\nline 5\n'],
   ['tail=1&line_numbers=true', '5 line 5\n'],
+  ['tail=4&limit=2', 'line 2\nline 3\n'],
   ['tail=9', 'line 1\nline 2\nline 3\nline 4\nline 5\n'],
 ])('selectLines of five lines with %j', async (query, expected) => {
   expect(await shown(query, ...five)).toBe(expected)

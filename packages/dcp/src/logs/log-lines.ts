@@ -34,11 +34,11 @@ export async function* selectLines(stored: LogBytes, query: LogQuery): AsyncGene
   yield* selection.endTail()
 }
 
-/** Counts lines: which are skipped, which are the last ones, when there are enough. */
+/** Counts lines: which are skipped, which of the others are the last ones, and when enough of those are shown. */
 class LineSelection {
   readonly #query: LogQuery
   /** The last lines so far; undefined when lines are passed on at once. */
-  #tail: Uint8Array[] | undefined
+  #tail: StoredLine[] | undefined
   #seen = 0
   #shown = 0
 
@@ -54,11 +54,10 @@ class LineSelection {
   /** What is to be shown now. */
   take(line: StoredLine): readonly Uint8Array[] {
     if (line.isStart) this.#seen++
-    if (this.#seen <= this.#query.skip || this.isFull) return []
-    const bytes = shapeLine(line, this.#seen, this.#query)
-    if (line.isEnd) this.#shown++
-    if (!this.#tail) return [bytes]
-    this.#keep(this.#tail, bytes, line.isStart)
+    if (this.#seen <= this.#query.skip) return []
+    const shaped = { ...line, bytes: shapeLine(line, this.#seen, this.#query) }
+    if (!this.#tail) return this.#show(shaped)
+    this.#keep(this.#tail, shaped)
     return []
   }
 
@@ -66,14 +65,19 @@ class LineSelection {
   endTail(): readonly Uint8Array[] {
     const last = this.#tail?.slice(-(this.#query.tail ?? 0)) ?? []
     this.#tail = undefined
-    return last
+    return last.flatMap((line) => this.#show(line))
   }
 
-  #keep(tail: Uint8Array[], bytes: Uint8Array, isStart: boolean): void {
+  #show({ bytes, isEnd }: StoredLine): readonly Uint8Array[] {
+    if (this.isFull) return []
+    if (isEnd) this.#shown++
+    return [bytes]
+  }
+
+  #keep(tail: StoredLine[], line: StoredLine): void {
     const count = this.#query.tail ?? 0
-    const before = tail.at(-1)
-    if (!isStart && before) tail[tail.length - 1] = Buffer.concat([before, bytes])
-    else tail.push(bytes)
+    const before = line.isStart ? undefined : tail.pop()
+    tail.push(before ? { ...line, bytes: Buffer.concat([before.bytes, line.bytes]) } : line)
     // Twice as many are kept before they are cut: moving the rest for every line would cost the square of the tail.
     if (tail.length >= count * 2) tail.splice(0, tail.length - count)
   }

@@ -282,6 +282,12 @@ describe('a Container is refused', () => {
   })
 })
 
+test('a protocol is written in either case', async () => {
+  const ports = ['tcp', 'UDP', ''].map((protocol) => ({ containerPort: 80, protocol }))
+  expect(await wrong('Container', { ...image, ports })).toEqual([])
+  expect(await wrong('Service', { protocol: 'SCTP' })).toEqual(['spec.protocol: FieldValueNotSupported'])
+})
+
 test('a Container that is only used needs no image', async () => {
   expect(await wrong('Container', { mode: 'existing', containerName: 'ab' })).toEqual([])
 })
