@@ -29,7 +29,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const builtFile = join(root, '.cache', 'built')
 
 /** The published packages. */
-export const publishedNames = ['cel', 'builtins', 'evenkeel', 'cli', 'workloads']
+export const publishedNames = ['cel', 'builtins', 'evenkeel', 'cli', 'dcp', 'workloads']
 const publishedFolders = publishedNames.map((name) => join(root, 'packages', name))
 /** The command `evenkeel`. */
 export const commandFile = join(root, 'packages', 'evenkeel', 'bin', 'evenkeel.mjs')

@@ -51,8 +51,16 @@ let workloads: Packed
 let manifest: Manifest
 
 beforeAll(() => {
-  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed, Packed, Packed]
-  ;[cel, builtins, packed, commandLine, workloads] = all
+  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as Packed[]
+  const named = (name: string): Packed => {
+    const found = all.find((one) => one.name === name)
+    if (!found) throw new Error(`${name} was not packed`)
+    return found
+  }
+  packed = named('evenkeel')
+  ;[cel, builtins, commandLine, workloads] = ['cel', 'builtins', 'cli', 'workloads'].map((name) =>
+    named(`@evenkeel/${name}`),
+  ) as [Packed, Packed, Packed, Packed]
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
   execFileSync('npm', ['install', ...npmQuiet, ...all.map(({ filename }) => join(user, filename))], {
     cwd: user,
@@ -118,7 +126,7 @@ describe('the packed built-in kinds', () => {
       console.log(typeof makeCatalog, typeof strategyFor, typeof columnsFor, typeof FieldPath.of)`,
     )
     expect(run(join(user, 'builtins.mjs'))).toBe('function function function function\n')
-    expect(readdirSync(join(user, 'node_modules', '@evenkeel'))).toEqual(['builtins', 'cel', 'cli', 'workloads'])
+    expect(readdirSync(join(user, 'node_modules', '@evenkeel'))).toEqual(['builtins', 'cel', 'cli', 'dcp', 'workloads'])
   })
 })
 
@@ -158,6 +166,20 @@ describe('the packed command line', () => {
     expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain(
       'Usage: evenkeel why KIND/NAME',
     )
+  })
+})
+
+describe('the packed dcp', () => {
+  test('is the command dcp, and serves its kinds', () => {
+    const command = join(user, 'node_modules', '.bin', 'dcp')
+    expect(JSON.parse(run(command, 'version'))).toMatchObject({ version: expect.any(String) as string })
+    write(
+      'dcp.mjs',
+      `import { Executable } from '@evenkeel/dcp'
+      import { crdOf } from 'evenkeel'
+      console.log(crdOf(Executable).metadata.name)`,
+    )
+    expect(run(join(user, 'dcp.mjs'))).toBe('executables.usvc-dev.developer.microsoft.com\n')
   })
 })
 

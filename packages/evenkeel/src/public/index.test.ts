@@ -38,6 +38,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type RunProgramOptions,
+  type TypeMeta,
 } from './index.ts'
 import { startTestPlane } from './testing.ts'
 
@@ -56,6 +57,11 @@ const Page = defineKind({
 })
 
 const key = { name: 'web', namespace: 'default' }
+
+test('an object says its version and kind, and so does a CRD', () => {
+  const { apiVersion, kind }: TypeMeta = crdOf(Website)
+  expect([apiVersion, kind]).toEqual(['apiextensions.k8s.io/v1', 'CustomResourceDefinition'])
+})
 
 async function createSite(client: Client): Promise<ObjectOf<typeof Website>> {
   const site: InputOf<typeof Website> = {
