@@ -166,27 +166,62 @@ test('a stream that waits before it answers gets 503 when the server stops', asy
   await stopped
 })
 
-test('a stream has no deadline, takes no seat, and counts as a watch', async () => {
-  const release = deferred<undefined>()
+test('a stream has no deadline before its first piece, and none after it', async () => {
+  const [asked, release] = [deferred<undefined>(), deferred<undefined>()]
   const server = await startWith(
-    () => {
-      const slow = async function* (): AsyncGenerator<Uint8Array, void> {
-        await release.promise
-        yield* texts('late\n')
-      }
-      return { body: slow() }
+    async () => {
+      asked.resolve(undefined)
+      await release.promise
+      return { body: texts('late\n') }
     },
-    { options: { limits: { requestMs: 1000, readsMax: 1, watchesMax: 1 } } },
+    { options: { limits: { requestMs: 1000 } } },
   )
-  const pieces = piecesOf(await server.send('GET', `${websites}/home/log`))
-  const first = pieces.next()
-  expect((await server.ask('GET', `${websites}/home/log`)).json).toMatchObject({ code: 429 })
+  const answer = server.ask('GET', `${websites}/home/log?timeout=2s`)
+  await asked.promise
   await server.clock.advance(3_600_000)
-  expect((await server.ask('GET', `${websites}/home`)).status).toBe(200)
+  release.resolve(undefined)
+  expect(await answer).toMatchObject({ status: 200, text: 'late\n' })
+  await server.server.stop()
+})
+
+test('a stream takes no seat, and counts as a watch', async () => {
+  const release = deferred<undefined>()
+  const waiting = async function* (): AsyncGenerator<Uint8Array, void> {
+    await release.promise
+    yield* texts('late\n')
+  }
+  const server = await startWith(() => ({ body: waiting() }), {
+    options: { authorization: 'always-allow', limits: { readsMax: 1, watchesMax: 1 } },
+  })
+  // An administrator needs no seat.
+  const headers = { 'impersonate-user': 'ada' }
+  const pieces = piecesOf(await server.send('GET', `${websites}/home/log`, { headers }))
+  const first = pieces.next()
+  expect((await server.ask('GET', `${websites}/home`, { headers })).status).toBe(200)
+  expect((await server.ask('GET', `${websites}/home/log`, { headers })).status).toBe(429)
   release.resolve(undefined)
   expect(Buffer.from((await first).value as Uint8Array).toString()).toBe('late\n')
   await pieces.next()
-  expect((await server.ask('GET', `${websites}/home/log`)).status).toBe(200)
+  expect((await server.ask('GET', `${websites}/home/log`, { headers })).status).toBe(200)
+  await server.server.stop()
+})
+
+test('changes: another object of the same name is none of them, also when both changes are read at once', async () => {
+  const [asked, release] = [deferred<undefined>(), deferred<undefined>()]
+  const server = await startWith(async ({ changes }) => {
+    asked.resolve(undefined)
+    await release.promise
+    const seen = async function* (): AsyncGenerator<Uint8Array, void> {
+      for await (const { metadata } of changes()) yield Buffer.from(`${metadata.uid}\n`)
+    }
+    return { body: seen() }
+  })
+  const answer = server.ask('GET', `${websites}/home/log`)
+  await asked.promise
+  await server.ask('DELETE', `${websites}/home`)
+  await server.ask('POST', websites, { body: home })
+  release.resolve(undefined)
+  expect((await answer).text).toBe('')
   await server.server.stop()
 })
 
