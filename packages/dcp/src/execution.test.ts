@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ApiError } from 'evenkeel'
 import type { HandlerResponse, RouteRequest } from 'evenkeel/server'
-import { createLogger, deferred, SimulatedClock } from 'evenkeel/unstable/base'
+import { createLogger, deferred, nextTurn, SimulatedClock, SystemClock } from 'evenkeel/unstable/base'
 import { Execution } from './execution.ts'
 
 class TestHost {
@@ -65,7 +65,8 @@ test('cleaning up is accepted, happens once, and is complete when everything is 
   expect(await host.ask('CleaningResources')).toEqual([204, ''])
   expect([host.cleanups, host.execution.isCleaningUp]).toEqual([1, true])
   host.cleaned.resolve(undefined)
-  await expect.poll(() => host.state()).toBe('CleanupComplete')
+  await nextTurn(new SystemClock())
+  expect(await host.state()).toBe('CleanupComplete')
   expect(await host.ask('CleaningResources')).toEqual([200, documentOf('CleanupComplete')])
   expect(await host.ask('Stopping')).toEqual([202, documentOf('Stopping')])
   expect([host.cleanups, host.stops]).toEqual([1, ['Full']])
@@ -76,7 +77,7 @@ test('a stop during the cleanup stays a stop when the cleanup is complete', asyn
   await host.ask('CleaningResources')
   expect(await host.ask('Stopping')).toEqual([202, documentOf('Stopping')])
   host.cleaned.resolve(undefined)
-  await host.cleaned.promise
+  await nextTurn(new SystemClock())
   expect(await host.state()).toBe('Stopping')
   expect(await host.ask('CleaningResources')).toEqual([200, documentOf('Stopping')])
   expect(await host.ask('Stopping')).toEqual([204, ''])

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { untilThere } from '../dcp-process.fixture.ts'
 import { runtimeLogs, socketLogs, type ContainerLogs } from './container-log.ts'
 
 let folder = ''
@@ -42,23 +43,17 @@ test('more of the other output than a pipe holds stops nothing', async () => {
 })
 
 test('a command that goes on ends with the reader', async () => {
-  const logs = runtimeLogs(await commandOf('echo $$; exec sleep 1000'))
+  const ended = join(folder, 'ended')
+  const script = `trap 'echo > ${ended}; exit' TERM\necho ready\nwhile :; do sleep 0.02; done`
+  const logs = runtimeLogs(await commandOf(script))
   const stop = new AbortController()
   const pieces = logs.read('c1', { source: 'stdout', follow: true, signal: stop.signal })[Symbol.asyncIterator]()
-  const pid = Number(Buffer.from((await pieces.next()).value as Uint8Array).toString())
+  expect(Buffer.from((await pieces.next()).value as Uint8Array).toString()).toBe('ready\n')
   const end = pieces.next().catch(() => undefined)
   stop.abort(new Error('the client has left'))
   await end
-  await expect.poll(() => isThere(pid)).toBe(false)
+  await untilThere(ended)
 })
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 test('a runtime that is not installed is named', async () => {
   await expect(read(runtimeLogs(join(folder, 'none')))).rejects.toThrow(`${join(folder, 'none')} cannot show logs`)

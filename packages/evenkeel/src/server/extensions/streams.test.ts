@@ -1,8 +1,11 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { ApiError, defineKind } from '#api'
 import { createLogger, deferred, SimulatedClock, type LogRecord } from '#base'
 import type { WireResponse } from '#wire'
 import { TestServer } from '../client.fixture.ts'
+import { startServer } from '../server.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { CustomResourceOptions } from './custom-resources.ts'
 import type { StreamHandler, StreamRequest } from './streams.ts'
@@ -254,6 +257,38 @@ test('changes: the object after each change, until it is deleted, also when anot
   await over.promise
   expect([await end, seen]).toEqual([{ done: true, value: undefined }, ['b', 'c']])
   await server.server.stop()
+})
+
+test('over a socket a client that does not read stops the handler, and one that leaves ends it', async () => {
+  const piece = Buffer.alloc(65_536)
+  const opened = deferred<AbortSignal>()
+  let made = 0
+  const log: StreamHandler = ({ signal }) => {
+    opened.resolve(signal)
+    const endless = async function* (): AsyncGenerator<Uint8Array, void> {
+      for (; ; made++) yield await Promise.resolve(piece)
+    }
+    return { body: endless() }
+  }
+  const server = await startServer({
+    kinds: [Website],
+    customResources: [{ kind: Website, streams: { log } }],
+    listen: { tls: false },
+  })
+  const { url = '', token = '' } = server.address ?? {}
+  const options = { headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } }
+  await fetch(`${url}${websites}`, { ...options, method: 'POST', body: JSON.stringify(home) })
+  const asked = get(`${url}${websites}/home/log`, options)
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  expect(response.headers['transfer-encoding']).toBe('chunked')
+  // The server has had many turns; what fits into the buffers of the connection was made.
+  for (let count = 0; count < 50; count++) await fetch(`${url}/version`, options)
+  expect(made * piece.length).toBeLessThan(64 * 1024 * 1024)
+  const signal = await opened.promise
+  const left = once(signal, 'abort')
+  response.destroy()
+  await left
+  await server.stop()
 })
 
 test('a user needs get on the subresource, and gets the names right in the refusal', async () => {
