@@ -20,18 +20,32 @@ export type LogBytes = AsyncGenerator<Uint8Array | typeof caughtUp, void>
 export const lineBytesMax = 1024 * 1024
 const newline = 10
 
-/** The lines that the query selects, in its form. */
+/** The lines that the query selects, in its form, many of them in one piece. */
 export async function* selectLines(stored: LogBytes, query: LogQuery): AsyncGenerator<Uint8Array, void> {
   const reader = new LineReader()
   const selection = new LineSelection(query)
   for await (const piece of stored) {
     const lines = piece === caughtUp ? reader.rest() : reader.read(piece)
-    yield* lines.flatMap((line) => selection.take(line))
-    if (piece === caughtUp) yield* selection.endTail()
+    yield* joined(lines.flatMap((line) => selection.take(line)))
+    if (piece === caughtUp) yield* joined(selection.endTail())
     if (selection.isFull) return
   }
-  yield* reader.rest().flatMap((line) => selection.take(line))
-  yield* selection.endTail()
+  yield* joined(reader.rest().flatMap((line) => selection.take(line)))
+  yield* joined(selection.endTail())
+}
+
+/** A piece for each line would cost more than its bytes. */
+const pieceBytes = 65_536
+
+function* joined(lines: readonly Uint8Array[]): Generator<Uint8Array, void> {
+  let [start, size] = [0, 0]
+  for (const [index, line] of lines.entries()) {
+    size += line.length
+    if (size < pieceBytes && index < lines.length - 1) continue
+    yield Buffer.concat(lines.slice(start, index + 1), size)
+    start = index + 1
+    size = 0
+  }
 }
 
 /** Counts lines: which are skipped, which of the others are the last ones, and when enough of those are shown. */
@@ -55,7 +69,8 @@ class LineSelection {
   take(line: StoredLine): readonly Uint8Array[] {
     if (line.isStart) this.#seen++
     if (this.#seen <= this.#query.skip) return []
-    const shaped = { ...line, bytes: shapeLine(line, this.#seen, this.#query) }
+    const { isStart, isEnd } = line
+    const shaped = { bytes: shapeLine(line, this.#seen, this.#query), isStart, isEnd }
     if (!this.#tail) return this.#show(shaped)
     this.#keep(this.#tail, shaped)
     return []
@@ -101,7 +116,7 @@ class LineReader {
     for (let at = 0; at < piece.length;) {
       const end = piece.indexOf(newline, at)
       const next = end < 0 ? piece.length : end + 1
-      this.#parts.push(piece.slice(at, next))
+      this.#parts.push(piece.subarray(at, next))
       this.#size += next - at
       at = next
       if (end >= 0 || this.#size >= lineBytesMax) lines.push(this.#take({ isEnd: end >= 0 }))
@@ -115,7 +130,8 @@ class LineReader {
   }
 
   #take({ isEnd }: { isEnd: boolean }): StoredLine {
-    const line = { bytes: Buffer.concat(this.#parts), isStart: this.#isStart, isEnd }
+    const [only = new Uint8Array(), ...more] = this.#parts
+    const line = { bytes: more.length === 0 ? only : Buffer.concat(this.#parts), isStart: this.#isStart, isEnd }
     this.#parts = []
     this.#size = 0
     this.#isStart = isEnd
@@ -130,9 +146,11 @@ const prefixMax = 64
 
 function shapeLine({ bytes, isStart }: StoredLine, count: number, query: LogQuery): Uint8Array {
   if (!isStart) return bytes
-  const [whole = '', number, time] = prefix.exec(Buffer.from(bytes.subarray(0, prefixMax)).toString('latin1')) ?? []
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, prefixMax)).toString('latin1')
+  const [whole = '', number, time] = prefix.exec(head) ?? []
   // A number without a time may be part of what the program wrote.
   if (time === undefined) return bytes
+  const rest = bytes.subarray(whole.length)
   const kept = `${query.lineNumbers ? `${number ?? count} ` : ''}${query.timestamps ? `${time} ` : ''}`
-  return Buffer.concat([Buffer.from(kept), bytes.subarray(whole.length)])
+  return kept === '' ? rest : Buffer.concat([Buffer.from(kept), rest])
 }
