@@ -84,7 +84,7 @@ test('a stop during the cleanup stays a stop when the cleanup is complete', asyn
   expect(host.stops).toEqual(['Full'])
 })
 
-test('a stop without cleanup tells so', async () => {
+test('a stop without cleanup is passed on', async () => {
   const host = new TestHost()
   expect(await host.ask('Stopping', 'None')).toEqual([202, documentOf('Stopping', 'None')])
   expect([host.stops, host.cleanups]).toEqual([['None'], 0])

@@ -41,7 +41,7 @@ const specFields = {
   terminal,
 } as const
 
-/** A probe that runs an Executable has no probes itself: a rule says so. */
+/** A probe that runs an Executable has no probes itself, by a rule. */
 const probeTemplate = record({
   labels: textMap,
   annotations: textMap,

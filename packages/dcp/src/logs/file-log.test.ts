@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readLogFile, type FollowOptions } from './file-log.ts'
 import { caughtUp } from './log-lines.ts'
 
-/** A clock that tells when a reader waits for it. */
+/** A clock that knows when a reader waits for it. */
 class WaitedClock extends SimulatedClock {
   #asked = deferred<undefined>()
 
@@ -53,7 +53,7 @@ async function untilEnd(reading: Promise<IteratorResult<unknown>>): Promise<numb
   }
 }
 
-test('what is there is read once, without following', async () => {
+test('the present content is read once, without following', async () => {
   await writeFile(path, 'one\n')
   const reader = open({ follow: false })
   expect(await reader.next()).toMatchObject({ value: 'one\n' })
