@@ -23,6 +23,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 interface Packed {
+  readonly name: string
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
 }
