@@ -32,4 +32,7 @@ export const longTests = [
   'packages/conformance/src/clients/kubectl/kubectl.test.ts',
   'packages/conformance/src/server/on-https.test.ts',
   'packages/conformance/src/server/on-files.test.ts',
+  'packages/workloads/src/real-processes.test.ts',
+  'packages/workloads/src/watchdog.test.ts',
+  'packages/dcp/src/host.test.ts',
 ]
