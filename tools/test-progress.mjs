@@ -23,6 +23,7 @@ const programs = {
   kubectl: 'kubernetes-client',
   openssl: 'openssl',
   chromium: 'chromium',
+  ps: 'procps',
 }
 
 const skippedFilesMax = 10

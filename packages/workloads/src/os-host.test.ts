@@ -1,4 +1,5 @@
 /** Real processes of this machine: what the kernel says, and what is made of it. */
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import { markVariable, parsePsLine, parseStat, ProcTable, PsTable, systemTable }
 
 const clock = new SystemClock()
 const isLinux = process.platform === 'linux'
+const hasPs = spawnSync('ps', ['--version']).error === undefined
 
 interface World {
   readonly host: OsProcessHost
@@ -135,7 +137,7 @@ describe('OsProcessHost', () => {
       expect(list.map(({ pid }) => pid)).toContain(started[Math.floor(index / 2)]?.pid)
   })
 
-  test.runIf(isLinux)('/proc and ps show the same tree, with marks', async () => {
+  test.runIf(isLinux && hasPs)('/proc and ps show the same tree, with marks', async () => {
     const { host, launch, exitOf } = newWorld()
     const mark = 'test/session/uid/7'
     const result = await launch(['sh', '-c', 'sleep 1000 & sleep 1000 & wait'], { env: { [markVariable]: mark } })
