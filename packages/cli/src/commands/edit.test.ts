@@ -44,7 +44,11 @@ beforeEach(async () => {
   await cli.apply(lamp('desk'))
   await cli.typeUntil(['get', 'lamp/desk', '-o', 'yaml'], /Shines/)
 })
-afterEach(() => cli.type(['delete', 'lamp/desk', '--ignore-not-found']))
+// Applied while it is being deleted, it would be gone a moment later.
+afterEach(async () => {
+  await cli.type(['delete', 'lamp/desk', '--ignore-not-found'])
+  await cli.typeUntil(['get', 'lamp/desk'], /not found/)
+})
 afterAll(() => cli.stop())
 
 /** Types `edit` with an editor that gets these words. */
