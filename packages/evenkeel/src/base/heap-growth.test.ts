@@ -4,9 +4,11 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { growingPercent, keepHeapHeadroom, recentPeak, type GrowingHeap } from './heap-growth.ts'
 import { SimulatedClock } from './simulated-clock.ts'
-import { sourceArguments } from '../../../../tools/run.mjs'
 
 const mebibyte = 1_048_576
+const [runner = '', program = ''] = ['../../../../tools/run.mjs', './heap-growth.fixture.ts'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 
 class FakeHeap implements GrowingHeap {
   bytes = 24 * mebibyte
@@ -77,9 +79,9 @@ test('keepHeapHeadroom looks every 20 ms while buffers grow, and counts from wha
 })
 
 test('keepHeapHeadroom collects in a real process', async () => {
-  const program = fileURLToPath(new URL('./heap-growth.fixture.ts', import.meta.url))
-  const args = ['--max-old-space-size=512', ...sourceArguments(program)]
-  const { stdout } = await promisify(execFile)(process.execPath, args)
+  const { stdout } = await promisify(execFile)(process.execPath, [runner, program], {
+    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=512' },
+  })
   expect(stdout).toBe('collected')
 })
 
