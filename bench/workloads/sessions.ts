@@ -1,0 +1,183 @@
+/**
+ * A whole session of each tool, interleaved: from the command to so many running programs, idle, and all of them gone.
+ * Everything is counted in the process table, so that no tool is believed.
+ *
+ *   command ──▶ 50 programs run (`start`) ──▶ idle (`idle`, `memory`) ──▶ SIGTERM ──▶ 0 programs (`stop`)
+ *                                                                    └──▶ SIGKILL ──▶ survivors (`kill`)
+ */
+import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { median, type BenchOptions, type Print } from '../print.ts'
+import { MarkedProcesses, type ToolUsage } from './marked-processes.ts'
+import { findTools, type Tool } from './tools.ts'
+
+interface SessionFigures {
+  readonly startMs: number
+  readonly startCpuMs: number
+  readonly idleCpuMsPerS: number
+  readonly usage: ToolUsage
+  readonly endMs: number
+  /** Programs that were alive at the end of the patience. */
+  readonly survivors: number
+}
+
+interface SessionPlan {
+  readonly count: number
+  readonly end: 'SIGTERM' | 'SIGKILL'
+  readonly idleMs: number
+}
+
+const startPatienceMs = 60_000
+/** What is alive so long after the end of the tool is left behind. */
+const endPatienceMs = 5_000
+const lookMs = 3
+
+export async function measureSessions({ rounds, quick, only, print }: BenchOptions): Promise<void> {
+  if (process.platform !== 'linux') {
+    process.stderr.write('the sessions of workloads are measured on Linux only: they read /proc\n')
+    return
+  }
+  const tools = findTools()
+  for (const count of quick ? [3] : [50, 1000]) {
+    const cases = ['start', 'idle', 'memory', 'stop'].map((name) => `${name} ${count}`)
+    if (cases.some((name) => name.includes(only)))
+      await compare(tools, { count, end: 'SIGTERM', idleMs: quick ? 100 : 5_000 }, { rounds, only, print })
+  }
+  const count = quick ? 3 : 50
+  if (`kill -9 ${count}`.includes(only)) await compareKills(tools, { count, rounds: quick ? 1 : rounds * 5, print })
+}
+
+interface Comparing {
+  readonly rounds: number
+  readonly only: string
+  readonly print: Print
+}
+
+async function compare(tools: readonly Tool[], plan: SessionPlan, { rounds, only, print }: Comparing): Promise<void> {
+  // A thousand programs are a test of ours: a peer with a helper process for each would fill the machine.
+  const contenders = plan.count > 100 ? tools.slice(0, 1) : tools
+  const results = new Map<Tool, SessionFigures[]>()
+  for (let round = 0; round < rounds; round++)
+    for (const tool of contenders) results.set(tool, [...(results.get(tool) ?? []), await session(tool, plan)])
+  const [[, ours] = [undefined, []], ...peers] = results
+  const rows: readonly Row[] = [
+    { case: 'start', unit: 'ms', of: ({ startMs }) => startMs, more: 'startCpuMs' },
+    { case: 'idle', unit: 'CPU ms/s', of: ({ idleCpuMsPerS }) => idleCpuMsPerS },
+    { case: 'memory', unit: 'MB RSS', of: ({ usage }) => usage.rssBytes / 1e6, more: 'pss' },
+    { case: 'stop', unit: 'ms', of: ({ endMs }) => endMs, more: 'survivors' },
+  ]
+  for (const row of rows.filter((one) => `${one.case} ${plan.count}`.includes(only)))
+    for (const [tool, theirs] of peers.length > 0 ? peers : [[undefined, []] as const])
+      print({
+        case: `${row.case} ${plan.count}`,
+        ours: median(ours.map(row.of)),
+        peer: tool && median(theirs.map(row.of)),
+        peerName: tool?.name ?? 'no peer: PROCESS_COMPOSE, DCP',
+        unit: row.unit,
+        lessIsBetter: true,
+        more: { ...moreOf(row, 'ours', ours), ...(tool && moreOf(row, tool.name, theirs)) },
+      })
+}
+
+interface Row {
+  readonly case: string
+  readonly unit: string
+  readonly of: (figures: SessionFigures) => number
+  readonly more?: 'startCpuMs' | 'pss' | 'survivors'
+}
+
+function moreOf({ more }: Row, who: string, figures: readonly SessionFigures[]): Record<string, number> {
+  switch (more) {
+    case undefined:
+      return {}
+    case 'startCpuMs':
+      return { [`CPU ms, ${who}`]: Math.round(median(figures.map(({ startCpuMs }) => startCpuMs))) }
+    case 'pss':
+      return {
+        [`MB PSS, ${who}`]: Math.round(median(figures.map(({ usage }) => usage.pssBytes)) / 1e6),
+        [`processes, ${who}`]: median(figures.map(({ usage }) => usage.processes)),
+      }
+    case 'survivors':
+      return { [`survivors, ${who}`]: figures.reduce((sum, { survivors }) => sum + survivors, 0) }
+  }
+}
+
+async function compareKills(
+  tools: readonly Tool[],
+  { count, rounds, print }: { readonly count: number; readonly rounds: number; readonly print: Print },
+): Promise<void> {
+  const results = new Map<Tool, SessionFigures[]>()
+  for (let round = 0; round < rounds; round++)
+    for (const tool of tools)
+      results.set(tool, [...(results.get(tool) ?? []), await session(tool, { count, end: 'SIGKILL', idleMs: 0 })])
+  const [[, ours] = [undefined, []], ...peers] = results
+  for (const [tool, theirs] of peers.length > 0 ? peers : [[undefined, []] as const])
+    print({
+      case: `kill -9 ${count}`,
+      ours: median(ours.map(({ endMs }) => endMs)),
+      peer: tool && median(theirs.map(({ endMs }) => endMs)),
+      peerName: tool?.name ?? 'no peer: PROCESS_COMPOSE, DCP',
+      unit: 'ms until gone',
+      lessIsBetter: true,
+      more: {
+        trials: rounds,
+        slowest: Math.round(Math.max(...ours.map(({ endMs }) => endMs))),
+        ...moreOf({ case: '', unit: '', of: () => 0, more: 'survivors' }, 'ours', ours),
+        ...(tool && moreOf({ case: '', unit: '', of: () => 0, more: 'survivors' }, tool.name, theirs)),
+      },
+    })
+}
+
+async function session(tool: Tool, { count, end, idleMs }: SessionPlan): Promise<SessionFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'evenkeel-bench-'))
+  const marked = new MarkedProcesses(`${process.pid}${Math.floor(performance.now() * 1000)}`)
+  try {
+    const startedMs = performance.now()
+    const child = await tool.start({ folder, count, marked })
+    await until(() => marked.programs().length >= count, { tool, child })
+    const startMs = performance.now() - startedMs
+    const startCpuMs = marked.usage().cpuUs / 1000
+    const before = marked.usage().cpuUs
+    await sleep(idleMs)
+    const usage = marked.usage()
+    const idleCpuMsPerS = idleMs === 0 ? 0 : (usage.cpuUs - before) / idleMs
+    const { endMs, survivors } = await ended(child, marked, end)
+    return { startMs, startCpuMs, idleCpuMsPerS, usage, endMs, survivors }
+  } finally {
+    marked.sweep()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function until(
+  condition: () => boolean,
+  { tool, child }: { readonly tool: Tool; readonly child: ChildProcess },
+): Promise<void> {
+  for (const startedMs = performance.now(); !condition(); await sleep(lookMs)) {
+    if (child.exitCode !== null)
+      throw new Error(`${tool.name} ended with ${child.exitCode}: BENCH_LOG=1 shows its output`)
+    if (performance.now() - startedMs > startPatienceMs) throw new Error(`${tool.name} did not start all programs`)
+  }
+}
+
+async function ended(
+  child: ChildProcess,
+  marked: MarkedProcesses,
+  signal: 'SIGTERM' | 'SIGKILL',
+): Promise<{ readonly endMs: number; readonly survivors: number }> {
+  const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve()
+  const startedMs = performance.now()
+  child.kill(signal)
+  let survivors = marked.programs().length
+  while (survivors > 0 && performance.now() - startedMs < endPatienceMs) {
+    await sleep(lookMs)
+    survivors = marked.programs().length
+  }
+  const endMs = performance.now() - startedMs
+  if (survivors === 0) await exited
+  return { endMs, survivors }
+}
