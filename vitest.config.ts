@@ -13,7 +13,11 @@ const shared = {
   environment: 'node',
   testTimeout: 60_000,
   hookTimeout: 60_000,
-} as const
+  // A package with sources under the condition that finds ours, and the one that imports it.
+  server: {
+    deps: { inline: [/\/eventsource-parser\//, /\/@modelcontextprotocol\/sdk\/dist\/esm\/client\/streamableHttp/] },
+  },
+}
 
 /** Property tests try the same cases in every run. */
 const alias = [

@@ -98,12 +98,13 @@ async function joinModules(folder, manifest) {
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     resolve: { conditionNames: ['source', 'import', 'node', 'default'] },
+    plugins: [withoutValidator],
     logLevel: 'warn',
   })
   const groups = [
     { name: chunkNames(await rootModules(bundle)), debugName: 'layers', minShareCount: 2, test: isShared },
   ]
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: join(folder, 'dist'),
     format: 'esm',
     sourcemap: true,
@@ -113,6 +114,43 @@ async function joinModules(folder, manifest) {
     codeSplitting: { groups, includeDependenciesRecursively: false },
   })
   await bundle.close()
+  writeLicenses(folder, output)
+}
+
+/**
+ * The SDK of the Model Context Protocol loads a JSON Schema compiler for answers of people to questions of a server. We ask
+ * none, and it is 250 kB of code that compiles code.
+ */
+const withoutValidator = {
+  name: 'without-validator',
+  load: {
+    filter: { id: /@modelcontextprotocol\/sdk\/.*\/ajv-provider\.js$/ },
+    handler: () => 'export class AjvJsonSchemaValidator {}',
+  },
+}
+
+/** The licences of the packages that became part of the built files: `dist/licenses.txt`, if there are any. */
+function writeLicenses(folder, output) {
+  const modules = output.flatMap((chunk) => Object.keys(chunk.modules ?? {}))
+  const parts = modules.flatMap((id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])
+  if (parts.length === 0) return
+  for (const { fileName } of output) if (fileName.endsWith('.map')) dropTexts(join(folder, 'dist', fileName))
+  const texts = [...new Set(parts)].sort().map((part) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(part, 'package.json'), 'utf8'))
+    const file = readdirSync(part).find((each) => /^licen[cs]e/i.test(each))
+    if (file === undefined) throw new Error(`${name} is part of the build and has no licence file`)
+    return `${name} ${version} (${license})\n\n${readFileSync(join(part, file), 'utf8').trim()}\n`
+  })
+  writeFileSync(join(folder, 'dist', 'licenses.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+/** A source map without the texts of other packages: they are half of its size. */
+function dropTexts(file) {
+  const map = JSON.parse(readFileSync(file, 'utf8'))
+  const sourcesContent = map.sourcesContent.map((text, index) =>
+    map.sources[index].includes('/node_modules/') ? null : text,
+  )
+  writeFileSync(file, JSON.stringify({ ...map, sourcesContent }))
 }
 
 /** Modules that the root entry loads, by a trial build that splits by which entries need a module. */

@@ -19,6 +19,7 @@ export const longTests = [
   'packages/conformance/src/server/on-large-writes.test.ts',
   'packages/evenkeel/src/plane/survival/**/*.test.ts',
   'packages/cli/src/commands/explore.test.ts',
+  'packages/cli/src/commands/mcp.test.ts',
   'tools/attack.test.ts',
   'tools/ensure.test.ts',
   'tools/docs-run.test.ts',

@@ -150,7 +150,9 @@ describe('the packed command line', () => {
     expect(
       paths.filter(
         (path) =>
-          !/^(?:dist\/.+\.(?:js|d\.ts|js\.map)|bin\/evenkeel\.mjs|README\.md|LICENSE|package\.json)$/.test(path),
+          !/^(?:dist\/(?:.+\.(?:js|d\.ts|js\.map)|licenses\.txt)|bin\/evenkeel\.mjs|README\.md|LICENSE|package\.json)$/.test(
+            path,
+          ),
       ),
     ).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
@@ -167,6 +169,22 @@ describe('the packed command line', () => {
     expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain(
       'Usage: evenkeel why KIND/NAME',
     )
+  })
+})
+
+describe('the packed Model Context Protocol', () => {
+  test('answers without the packages that it was built from, which it names with their licences', () => {
+    expect(readdirSync(join(user, 'node_modules'))).not.toContain('@modelcontextprotocol')
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    const { stdout } = spawnSync(process.execPath, [commandPath(), 'mcp'], {
+      cwd: user,
+      encoding: 'utf8',
+      env: plainEnvironment(),
+      input: `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`,
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'evenkeel' } } })
+    const licenses = read('node_modules/@evenkeel/cli/dist/licenses.txt')
+    for (const name of ['@modelcontextprotocol/sdk', 'zod']) expect(`\n${licenses}`).toContain(`\n${name} `)
   })
 })
 

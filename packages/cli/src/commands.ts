@@ -17,6 +17,7 @@ import { generate } from './commands/generate.ts'
 import { get } from './commands/get.ts'
 import { kubeconfig } from './commands/kubeconfig.ts'
 import { logs } from './commands/logs.ts'
+import { mcp } from './commands/mcp.ts'
 import { replay } from './commands/replay.ts'
 import { rules } from './commands/rules.ts'
 import { serve } from './commands/serve.ts'
@@ -28,7 +29,7 @@ import { watch } from './commands/watch.ts'
 import { why } from './commands/why.ts'
 
 export const sections: readonly Section[] = [
-  { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor, generate, envtest] },
+  { title: 'Run', commands: [up, serve, mcp, kubeconfig, snapshot, doctor, generate, envtest] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
   { title: 'Read and change objects', commands: [get, describe, explain, watch, wait, logs, apply, edit, remove, act] },
   { title: 'Test', commands: [explore, replay] },

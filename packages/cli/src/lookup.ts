@@ -31,7 +31,7 @@ export async function lookUpObject(client: Client, word: string): Promise<Resour
 }
 
 /** The resource for a word, in the preferred version of its group. */
-async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
+export async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
   const resources = await client.resources()
   const lower = word.toLowerCase()
   const [name = '', ...group] = lower.split('.')

@@ -4,7 +4,6 @@
  * Requested output goes to stdout, everything else to stderr. With `--json`, stdout contains only JSON, failures
  * included: `{"error":{"code":…,"message":…,"hint":…}}`.
  */
-import { readFile } from 'node:fs/promises'
 import type { Client } from 'evenkeel/client'
 import { helpOf, helpOfAll, type Command, type ConnectOptions, type Invocation, type Io } from './command.ts'
 import { sections } from './commands.ts'
@@ -12,6 +11,7 @@ import { connectFor } from './connection.ts'
 import { Failure, failureOf } from './failure.ts'
 import { commandFirst, nearestWords, parseInvocation } from './parse.ts'
 import { safeText } from './terminal.ts'
+import { readVersion } from './version.ts'
 
 /** Runs one command. @throws {Error} a bug of this program */
 export async function main(words: readonly string[], io: Io): Promise<number> {
@@ -67,9 +67,7 @@ function help([name]: readonly string[], { stdout }: Io): number {
 }
 
 async function version({ stdout }: Io, json: boolean): Promise<number> {
-  const { version: own } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
+  const own = await readVersion()
   stdout.write(`${json ? JSON.stringify({ version: own, node: process.version }) : own}\n`)
   return 0
 }

@@ -28,7 +28,7 @@ export async function readManifests(
 }
 
 /** @throws {Failure} `bad-file`, with the line. */
-async function parseManifests(text: string, path: string): Promise<readonly KubeObject[]> {
+export async function parseManifests(text: string, path: string): Promise<readonly KubeObject[]> {
   // Only commands that read files wait for the YAML library.
   const { parseAllDocuments } = await import('yaml')
   return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {

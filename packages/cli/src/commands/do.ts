@@ -1,36 +1,19 @@
 /**
  * `evenkeel do`: runs an action of an object, or lists its actions.
- *
- * An Evenkeel server has a path and a permission per action. On another server the command writes the same request as
- * any client could: a state into the spec, a token into the annotations, an Operation as an object.
  */
 import {
-  actionsAnnotation,
-  formatActionRequest,
-  formatTime,
   isJsonObject,
-  isOperationOver,
-  Operation,
-  operationTargetLabel,
-  readActionDefinitions,
-  requestAnnotation,
+  parseJson,
+  stringifyJson,
   type ActionDefinition,
   type JsonObject,
   type JsonValue,
-  type OperationObject,
-  parseJson,
-  stringifyJson,
 } from 'evenkeel/unstable/api'
-import { type KubeObject } from 'evenkeel'
-import type { Client, DiscoveredResource } from 'evenkeel/client'
-import { CustomResourceDefinition } from 'evenkeel/kinds/apiextensions/v1'
-import { randomUuid, SystemClock, SystemRandom } from 'evenkeel/unstable/base'
+import { actionsOf, requestAction, unknownAction } from '../action-request.ts'
 import { oneNamespaceOption, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { lookUpObject, namespaceOf } from '../lookup.ts'
 import { orSuggest } from '../not-found.ts'
-import { nearest } from '../parse.ts'
-import { pathOf } from '../server-table.ts'
 import { formatTable } from '../terminal.ts'
 
 export const act: Command = {
@@ -58,30 +41,22 @@ export const act: Command = {
     const actions = await actionsOf(client, resource, call.io.signal)
     if (name === undefined) return list(actions, call)
     const definition = actions.find((each) => each.name === name)
-    if (!definition) throw unknown(name, actions, resource)
+    if (!definition) throw unknownAction(name, actions, resource)
     if (definition.confirm !== undefined && !call.values.flag('yes'))
       throw new Failure('usage', `${definition.confirm} (nothing was changed)`, {
         hint: `evenkeel do ${pair} ${name} --yes`,
       })
     const { apiVersion, kind } = resource
     const namespace = namespaceOf(call.values, resource, client)
-    const result = await orSuggest(ask(client, { definition, resource, object, input, call }), client, {
+    const { signal } = call.io
+    const requested = requestAction(client, { definition, resource, object, namespace, input, signal })
+    const result = await orSuggest(requested, client, {
       object: { apiVersion, kind, name: object, namespace },
-      signal: call.io.signal,
+      signal,
     })
     call.io.stdout.write(call.json ? `${stringifyJson(result)}\n` : `${describeResult(pair, definition, result)}\n`)
     return 0
   },
-}
-
-async function actionsOf(
-  client: Client,
-  { plural, group }: DiscoveredResource,
-  signal: AbortSignal,
-): Promise<readonly ActionDefinition[]> {
-  const definition =
-    group === '' ? undefined : await client.find(CustomResourceDefinition, { name: `${plural}.${group}` }, { signal })
-  return readActionDefinitions(definition?.metadata.annotations?.[actionsAnnotation])
 }
 
 function list(actions: readonly ActionDefinition[], { io: { stdout }, json }: Invocation): number {
@@ -98,120 +73,12 @@ function list(actions: readonly ActionDefinition[], { io: { stdout }, json }: In
   return 0
 }
 
-interface ActionRequest {
-  readonly definition: ActionDefinition
-  readonly resource: DiscoveredResource
-  readonly object: string
-  readonly input: JsonValue | undefined
-  readonly call: Invocation
-}
-
-async function ask(client: Client, { definition, resource, object, input, call }: ActionRequest): Promise<JsonObject> {
-  const namespace = namespaceOf(call.values, resource, client)
-  const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionRequest', ...(input !== undefined && { input }) }
-  if (resource.subresources.includes(definition.name)) {
-    const answer = await client.raw(
-      {
-        method: 'POST',
-        path: `${pathOf(resource, { namespace, name: object })}/${definition.name}`,
-        body,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-      },
-      { signal: call.io.signal },
-    )
-    return awaitResult(client, parseJson(answer.text()) as JsonObject, { definition, signal: call.io.signal })
-  }
-  const target = await client.get(
-    { apiVersion: resource.apiVersion, kind: resource.kind },
-    { name: object, ...(namespace !== undefined && { namespace }) },
-    { signal: call.io.signal },
-  )
-  return awaitResult(client, await writeIntent(client, target, { definition, input, signal: call.io.signal }), {
-    definition,
-    signal: call.io.signal,
-  })
-}
-
-/** A call that takes longer is an Operation: waits for its result. */
-async function awaitResult(
-  client: Client,
-  result: JsonObject,
-  { definition, signal }: { definition: ActionDefinition; signal: AbortSignal },
-): Promise<JsonObject> {
-  const { operation } = result
-  if (definition.form !== 'call' || !isJsonObject(operation)) return result
-  const { status } = await waitForOperation(client, operation as unknown as { name: string; namespace: string }, signal)
-  if (status?.phase !== 'Succeeded')
-    throw new Failure('refused', `${definition.name} failed: ${status?.message ?? 'its Operation was deleted'}`)
-  return { ...result, output: status.result ?? null }
-}
-
-/** Writes the request for a server without actions. */
-async function writeIntent(
-  client: Client,
-  target: KubeObject,
-  { definition, input, signal }: { definition: ActionDefinition; input: JsonValue | undefined; signal: AbortSignal },
-): Promise<JsonObject> {
-  const { name = '', namespace = 'default', uid = '' } = target.metadata
-  const requested = { action: definition.name, form: definition.form }
-  if (target.metadata.deletionTimestamp !== undefined)
-    throw new Failure('refused', `${target.kind.toLowerCase()}/${name} is being deleted: cannot run ${definition.name}`)
-  if (definition.form === 'state') {
-    await client.patch(target, definition.patch ?? {}, { signal })
-    return { ...requested, changed: true }
-  }
-  if (definition.form === 'token') {
-    const token = randomUuid(new SystemRandom())
-    const text = formatActionRequest({
-      token,
-      time: formatTime(new SystemClock().now()),
-      ...(input !== undefined && { input }),
-    })
-    await client.patch(
-      target,
-      { metadata: { annotations: { [requestAnnotation(definition.name)]: text } } },
-      { signal },
-    )
-    return { ...requested, token }
-  }
-  const made = await client.create(
-    Operation,
-    {
-      apiVersion: Operation.apiVersion,
-      kind: Operation.kind,
-      metadata: {
-        generateName: `${name}-${definition.name}-`,
-        namespace,
-        labels: { [operationTargetLabel]: uid },
-        ownerReferences: [{ apiVersion: target.apiVersion, kind: target.kind, name, uid }],
-      },
-      spec: {
-        action: definition.name,
-        target: { apiVersion: target.apiVersion, kind: target.kind, name, uid },
-        ...(input !== undefined && { input }),
-      },
-    },
-    { signal },
-  )
-  return { ...requested, operation: { name: made.metadata.name, namespace } }
-}
-
 function describeResult(pair: string, { name, form }: ActionDefinition, result: JsonObject): string {
   const { operation, changed, output } = result
   if (form === 'state') return changed === false ? `${pair}: no change` : `${pair}: ${name} requested (spec changed)`
   if (form === 'operation' && isJsonObject(operation))
     return `${pair}: ${name} requested as operation/${String(operation['name'])} (evenkeel get operation/${String(operation['name'])})`
   return form === 'token' ? `${pair}: ${name} requested` : stringifyJson(output)
-}
-
-function unknown(name: string, actions: readonly ActionDefinition[], { singular }: DiscoveredResource): Failure {
-  const names = actions.map((definition) => definition.name)
-  const meant = nearest(name, names)
-  return new Failure(
-    'usage',
-    `${singular} has no action ${JSON.stringify(name)}: ${names.length === 0 ? 'the kind has none' : `its actions are ${names.join(', ')}`}`,
-    { hint: meant },
-  )
 }
 
 /** @throws {Failure} `usage` */
@@ -224,45 +91,5 @@ function inputOf(text: string | undefined): JsonValue | undefined {
       cause: error,
       hint: '--input \'{"gently":true}\'',
     })
-  }
-}
-
-/** A running controller ends a short Operation well before this. */
-const waitMs = 30_000
-
-/** Waits for the end of an Operation. @throws {Failure} `refused` when it does not end within half a minute. */
-async function waitForOperation(
-  client: Client,
-  { name, namespace }: { name: string; namespace: string },
-  signal: AbortSignal,
-): Promise<Pick<OperationObject, 'status'>> {
-  const limit = new AbortController()
-  const cancel = new SystemClock().after(waitMs, () => {
-    limit.abort()
-  })
-  try {
-    const both = AbortSignal.any([signal, limit.signal])
-    const {
-      items: [now],
-      metadata: { resourceVersion = '' },
-    } = await client.list(Operation, { namespace, fieldSelector: `metadata.name=${name}`, signal: both })
-    if (!now || isOperationOver(now)) return now ?? {}
-    for await (const event of client.watch(Operation, {
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-      resourceVersion,
-      signal: both,
-    })) {
-      if (event.type === 'DELETED') return {}
-      if (event.type === 'MODIFIED' && isOperationOver(event.object)) return event.object
-    }
-    return {}
-  } catch (error) {
-    if (!limit.signal.aborted || signal.aborted) throw error
-    throw new Failure('refused', `operation/${name} did not end within ${waitMs / 1000} s`, {
-      hint: `check that its controller is running: evenkeel get operation/${name} -o yaml`,
-    })
-  } finally {
-    cancel()
   }
 }

@@ -34,9 +34,30 @@ export const explain: Command = {
     const schema = await KindSchema.read(client, resource, io)
     const field = fieldAt(schema, path, resource)
     const page = { resource, schema, field, path }
-    io.stdout.write(json ? `${stringifyJson(documentOf(page, call))}\n` : safeText(pageOf(page, call)))
+    io.stdout.write(
+      json
+        ? `${stringifyJson(documentOf(page, { isRecursive: values.flag('recursive') }))}\n`
+        : safeText(pageOf(page, call)),
+    )
     return 0
   },
+}
+
+interface ExplainOptions {
+  readonly apiVersion?: string | undefined
+  readonly isRecursive?: boolean
+  readonly signal: AbortSignal
+}
+
+/** The fields of `KIND[.FIELD.FIELD]` as JSON. @throws {Failure} `unknown-kind`, `usage` */
+export async function explainWord(
+  client: Client,
+  word: string,
+  { apiVersion, isRecursive = false, signal }: ExplainOptions,
+): Promise<JsonObject> {
+  const { resource, path } = await targetOf(client, word, apiVersion)
+  const schema = await KindSchema.read(client, resource, { signal })
+  return documentOf({ resource, schema, field: fieldAt(schema, path, resource), path }, { isRecursive })
 }
 
 interface ExplainedField {
@@ -169,12 +190,15 @@ function treeOf(schema: KindSchema, field: SchemaField, { depth, above }: TreeOp
     ])
 }
 
-function documentOf({ resource, schema, field, path }: ExplainedField, { values }: Invocation): JsonObject {
+function documentOf(
+  { resource, schema, field, path }: ExplainedField,
+  { isRecursive }: { readonly isRecursive: boolean },
+): JsonObject {
   const { group, version, kind } = resource
   const above = schema.nameOf(field)
   const fields = schema
     .fieldsOf(field)
-    .map((each) => jsonOf(schema, each, values.flag('recursive') ? { above: above === undefined ? [] : [above] } : {}))
+    .map((each) => jsonOf(schema, each, isRecursive ? { above: above === undefined ? [] : [above] } : {}))
   return { group, version, kind, path: path.join('.'), ...factsJson(field), fields }
 }
 

@@ -197,9 +197,11 @@ describe('apply', () => {
     )
     expect((await cli.type(['apply', '-f', 'two.yaml'])).out).toBe('configmap/one created\nconfigmap/two created\n')
     expect((await cli.type(['apply', '-f', 'two.yaml'])).out).toBe('configmap/one unchanged\nconfigmap/two unchanged\n')
-    const { out } = await cli.type(['apply', '-f', '-', '--json'], {
-      stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"},"data":{"a":"c"}}',
-    })
+    const changed = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"},"data":{"a":"c"}}'
+    expect((await cli.type(['apply', '-f', '-', '--dry-run'], { stdin: changed })).out).toBe(
+      'configmap/one configured (dry run)\n',
+    )
+    const { out } = await cli.type(['apply', '-f', '-', '--json'], { stdin: changed })
     expect(JSON.parse(out)).toEqual({
       outcome: 'configured',
       dryRun: false,
