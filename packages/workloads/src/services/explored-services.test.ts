@@ -1,0 +1,240 @@
+/** The Explorer on Services, Endpoints and Processes that refer to them: every single fault, and planted mistakes. */
+import { describe, expect, test } from 'vitest'
+import { isConditionTrue, type Client, type ControllerDeclaration, type Kind } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/controller'
+import { explore, formatReport, type Scenario, type UserStep } from 'evenkeel/testing'
+import { replaced, withoutHistory } from '../explored.fixture.ts'
+import { ScriptedProbes } from '../plane.fixture.ts'
+import { Process } from '../process-kind.ts'
+import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
+import { workloads } from '../workloads.ts'
+import type { Network } from './network.ts'
+import { Endpoint, Service } from './service-kind.ts'
+import { SimulatedNetwork } from './simulated-network.ts'
+
+const web = { name: 'web', namespace: 'default' }
+
+const spec = { selector: { matchLabels: { app: 'web' } }, targetPort: 8081 }
+
+const createService: UserStep = {
+  name: 'creates Service web',
+  run: (user) => user.create(Service, { metadata: web, spec } as never),
+}
+const createServer: UserStep = {
+  name: 'creates Process web behind it',
+  run: (user) =>
+    user.create(Process, {
+      metadata: { ...web, labels: { app: 'web' } },
+      spec: { command: ['serve'], ports: [{ name: 'http', port: 8081 }] },
+    } as never),
+}
+const createClient: UserStep = {
+  name: 'creates Process api, which has its URL',
+  run: (user) =>
+    user.create(Process, {
+      metadata: { name: 'api', namespace: 'default' },
+      spec: { command: ['serve', 'api'], env: [{ name: 'WEB', valueFrom: { service: { name: 'web' } } }] },
+    } as never),
+}
+const stopServer: UserStep = {
+  name: 'stops Process web',
+  run: async (user: Client) => user.patch(await user.get(Process, web), { spec: { running: false } } as never),
+}
+const moveService: UserStep = {
+  name: 'moves the Service',
+  run: async (user: Client) => user.patch(await user.get(Service, web), { spec: { port: 9090 } } as never),
+}
+const removeService: UserStep = {
+  name: 'deletes the Service',
+  run: async (user) => user.delete(await user.get(Service, web)),
+}
+
+interface External {
+  readonly host: SimulatedHost
+  readonly files: SimulatedFiles
+  readonly network: SimulatedNetwork
+  readonly probes: ScriptedProbes
+}
+
+type AnyDeclaration = ControllerDeclaration<Kind, ManagedContext>
+
+/** A mistake that is made on purpose. */
+interface Mistake {
+  readonly network?: (network: Network) => object
+  readonly declaration?: (declaration: AnyDeclaration) => Partial<AnyDeclaration>
+}
+
+const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<External> => ({
+  name: 'services',
+  steps,
+  external: ({ clock }) => ({
+    host: new SimulatedHost({ clock }),
+    files: new SimulatedFiles(),
+    network: new SimulatedNetwork(),
+    probes: new ScriptedProbes(),
+  }),
+  services: {
+    host: {
+      contents: (host: SimulatedHost) =>
+        host
+          .processes()
+          .map(({ command }) => command)
+          .sort(),
+    },
+    files: { contents: () => ({}) },
+    // `listen` is no list.
+    network: { contents: (network: SimulatedNetwork) => network.listening(), reads: [] },
+    probes: { contents: () => ({}) },
+  },
+  controllers: ({ external, clock, random, log }) =>
+    workloads({
+      folder: '/data',
+      cwd: '/app',
+      env: { PATH: '/bin' },
+      host: external.host,
+      files: external.files,
+      network: replaced<Network>(external.network, mistake.network?.(external.network) ?? {}),
+      checks: external.probes,
+      clock,
+      random,
+      log,
+    }).controllers.map((declaration) => {
+      const plain = declaration as unknown as AnyDeclaration
+      return withoutHistory({ ...plain, ...mistake.declaration?.(plain) })
+    }),
+  exceptions: [
+    {
+      rule: 'deletion-first',
+      about: 'files.',
+      because: 'the session file is opened by the first reconcile, whatever that one is about',
+    },
+  ],
+  expects: ({ external: { host, network }, list }) => {
+    const service = list(Service).find(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const status = (service?.['status'] ?? {}) as { url?: string; port?: number }
+    const heard = network.listening().join()
+    const isWanted = service ? `127.0.0.1:${status.port}` : ''
+    if (heard !== isWanted) return `listens on ${heard || 'nothing'} instead of ${isWanted || 'nothing'}`
+    const server = list(Process).find(({ metadata }) => metadata.name === web.name) as
+      | { spec?: { running?: boolean }; status?: { conditions?: [] } }
+      | undefined
+    const isReady = service && server?.spec?.running !== false && isConditionTrue(server?.status?.conditions, 'Ready')
+    const endpoints = list(Endpoint).length
+    if (endpoints !== (isReady ? 1 : 0))
+      return `has ${endpoints} endpoints while its Process is ${isReady ? '' : 'not '}ready`
+    const api = host.processes().find(({ command }) => command === 'serve api')
+    const url = api && host.launchOf(api.pid)?.env['WEB']
+    return api && service && url !== status.url ? `api was started with ${url} instead of ${status.url}` : undefined
+  },
+})
+
+const exploreWith = (steps: readonly UserStep[], mistake?: Mistake, options: object = {}) => {
+  const scenario = scenarioOf(steps, mistake)
+  return explore({ controllers: scenario.controllers as never, scenario: scenario as never, ...options })
+}
+
+type Change = (object: never, context: never) => readonly [object: unknown, context: unknown]
+
+/** The controller of a kind with another view of its object and context. */
+const changed =
+  (kind: Kind, change: Change) =>
+  (declaration: AnyDeclaration): Partial<AnyDeclaration> => {
+    const { reconcile } = declaration
+    if (declaration.for !== kind || !reconcile) return {}
+    return {
+      reconcile: (object, context) => {
+        const [first, second] = change(object as never, context as never)
+        return reconcile(first as never, second as never)
+      },
+    }
+  }
+
+type ServiceContext = Parameters<NonNullable<ControllerDeclaration<typeof Service, ManagedContext>['reconcile']>>[1]
+
+/** The Service sees Processes in another state. */
+const seesProcesses = (change: (status: object) => object): Mistake => ({
+  declaration: changed(Service as never, (object: never, context: ServiceContext) => {
+    const list = async (kind: Kind, options: object): Promise<object> => {
+      const found = (await context.client.list(kind as typeof Process, options)) as unknown as { items: readonly { status?: object }[] }
+      if (kind !== (Process as unknown)) return found
+      return { ...found, items: found.items.map((item) => ({ ...item, spec: {}, status: change(item.status ?? {}) })) }
+    }
+    return [object, Object.create(context, { client: { value: replaced(context.client, { list }) } })]
+  }),
+})
+
+const mistakes: readonly (readonly [name: string, mistake: Mistake])[] = [
+  [
+    'an endpoint before its Process is ready',
+    seesProcesses((status) => ({
+      ...status,
+      run: { ports: [{ port: 8081 }] },
+      conditions: [{ type: 'Ready', status: 'True' }],
+    })),
+  ],
+  [
+    'an endpoint that is not withdrawn',
+    {
+      declaration: changed(Service as never, (object: never, context: ServiceContext) => {
+        const declare = async (children: readonly (readonly [never, never])[]): Promise<void> => {
+          for (const [kind, desired] of children) await context.children.apply(kind, desired, { prune: false } as never)
+        }
+        return [object, Object.create(context, { children: { value: { declare } } })]
+      }),
+    },
+  ],
+  ['a port that stays open when the Service is gone', { network: () => ({ unlisten: () => Promise.resolve() }) }],
+  [
+    'a status that is trusted after a crash: nobody listens any more',
+    {
+      declaration: (declaration) => {
+        const { reconcile } = declaration
+        if (declaration.for !== (Service as unknown) || !reconcile) return {}
+        return {
+          reconcile: (object, context) =>
+            (object as { status?: { url?: string } }).status?.url === undefined
+              ? reconcile(object, context)
+              : undefined,
+        }
+      },
+    },
+  ],
+  [
+    'an address that is not in the status',
+    {
+      declaration: changed(Service as never, (object: never, context: ServiceContext) => [
+        object,
+        Object.create(context, { status: { value: replaced(context.status, { set: () => undefined }) } }),
+      ]),
+    },
+  ],
+  [
+    'a process that starts before the address exists',
+    {
+      declaration: changed(Process as never, (object: { spec: { env?: object[] } }, context: never) => [
+        { ...object, spec: { ...object.spec, env: [] } },
+        context,
+      ]),
+    },
+  ],
+]
+
+describe('W42: the Explorer', () => {
+  test('finds nothing in any single fault', async () => {
+    const steps = [createClient, createService, createServer, moveService, stopServer, removeService]
+    const explored = await exploreWith(steps)
+    expect(explored.failures, formatReport(explored)).toEqual([])
+    expect(explored.left).toBe(0)
+    expect(explored.schedules).toBeGreaterThan(500)
+  }, 900_000)
+
+  test.each(mistakes)(
+    'finds a planted mistake: %s',
+    async (_, mistake) => {
+      const steps = [createService, createServer, createClient, stopServer, removeService]
+      const explored = await exploreWith(steps, mistake, { until: () => true, stories: 0 })
+      expect(explored.failures.length).toBeGreaterThan(0)
+    },
+    300_000,
+  )
+})
