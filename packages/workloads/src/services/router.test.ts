@@ -8,7 +8,6 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { Agent } from 'node:http'
 import { isServing, Peer, startServices, conditionIn, type ServicePlane } from './services.fixture.ts'
 
 const routerAt = { address: '127.0.0.1', port: 8000 }
@@ -43,11 +42,9 @@ async function ask(
   world: ServicePlane,
   {
     host,
-    agent,
     ...options
   }: {
     readonly host: string
-    readonly agent?: Agent
     readonly method?: string
     readonly body?: string
     readonly headers?: Record<string, string>
@@ -56,7 +53,7 @@ async function ask(
   let answer: Answer | undefined
   let failure: unknown
   const sent = httpRequest({
-    ...(agent ? { agent } : { createConnection: () => world.network.connect(routerAt) }),
+    createConnection: () => world.network.connect(routerAt),
     path: '/path?query=1',
     method: options.method ?? 'GET',
     headers: { ...options.headers, host },
@@ -105,18 +102,13 @@ describe('the router', () => {
 
   test('of one connection each request goes to the Service of its own host', async () => {
     const { world } = await withRouter({ web: echo('web'), api: echo('api') })
-    let connections = 0
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    agent.createConnection = (() => {
-      connections++
-      return world.network.connect(routerAt)
-    }) as never
-    const texts = []
-    for (const host of ['web.default.localhost', 'api.default.localhost', 'WEB.default.localhost.:8000'])
-      texts.push((await ask(world, { host, agent })).text.split(' ')[0])
-    expect(texts).toEqual(['web', 'api', 'web'])
-    expect(connections).toBe(1)
-    agent.destroy()
+    const client = new Peer(world.network.connect(routerAt))
+    const hosts = { 'web.default.localhost': 'web', 'api.default.localhost': 'api', 'WEB.default.localhost.:8000': 'web' }
+    for (const [host, name] of Object.entries(hosts)) {
+      client.send(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      await world.plane.until(() => client.received.includes(`${name} GET / ${host}`))
+    }
+    expect(client.hasEnded).toBe(false)
   })
 
   test('tells the client who it is, to the endpoint, without headers of the connection', async () => {

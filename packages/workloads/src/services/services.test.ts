@@ -1,7 +1,14 @@
 /** Services and Endpoints on a simulated machine, in simulated time. */
-import { describe, expect, test } from 'vitest'
+import { Manager } from 'evenkeel/controller'
+import { startTestPlane, type TestPlane } from 'evenkeel/testing'
+import { SeededRandom } from 'evenkeel/unstable/base'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isReady } from '../plane.fixture.ts'
-import { Service } from './service-kind.ts'
+import { Process } from '../process-kind.ts'
+import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
+import { workloads } from '../workloads.ts'
+import { Endpoint, Service } from './service-kind.ts'
+import { SimulatedNetwork } from './simulated-network.ts'
 import {
   conditionIn,
   hasAddress,
@@ -87,8 +94,8 @@ describe('a Service', () => {
       await world.plane.advance(1)
     }
     await world.plane.advance(100)
-    expect(clients.filter(({ isClosed }) => isClosed)).toHaveLength(3)
-    expect(clients.slice(0, 3).every(({ isClosed }) => isClosed)).toBe(true)
+    expect(clients.filter(({ hasEnded }) => hasEnded)).toHaveLength(3)
+    expect(clients.slice(0, 3).every(({ hasEnded }) => hasEnded)).toBe(true)
     await world.plane.until(async () => (await reasonsOf(world, 'web')).includes('ConnectionsDropped'))
     const events = await world.events('web')
     expect(events.filter(({ reason }) => reason === 'ConnectionsDropped')).toEqual([
@@ -103,9 +110,9 @@ describe('a Service', () => {
     await world.untilService('web', hasAddress)
     const client = await world.connect('web')
     await world.plane.advance(29_000)
-    expect(client.isClosed).toBe(false)
+    expect(client.hasEnded).toBe(false)
     await world.plane.advance(1500)
-    expect(client.isClosed).toBe(true)
+    expect(client.hasEnded).toBe(true)
     await world.plane.until(async () => (await reasonsOf(world, 'web')).includes('ConnectionsDropped'))
   })
 
@@ -172,7 +179,7 @@ describe('a Service', () => {
     world.network.serve(at, undefined)
     const client = (await world.connect('web')).send('late')
     await world.plane.advance(1000)
-    expect(client.isClosed).toBe(false)
+    expect(client.hasEnded).toBe(false)
     world.network.serve(at, servers[0]?.accept)
     await world.plane.advance(500)
     expect(client.received).toBe('web-1;')
@@ -345,6 +352,62 @@ describe('the port of a Service', () => {
     world.network.setFailure({ address: '::1', port: 9000 }, undefined)
     await world.plane.advance(2000)
     expect((await world.untilService('web', hasAddress)).status?.url).toBe('tcp://[::1]:9000')
+  })
+})
+
+describe('the port of a Service after a crash', () => {
+  /** An Evenkeel on a plane that outlives it. */
+  const start = (plane: TestPlane, host: SimulatedHost) => {
+    const network = new SimulatedNetwork()
+    const parts = { host, files: new SimulatedFiles(), network, clock: plane.clock, random: new SeededRandom('1') }
+    const { controllers } = workloads({ folder: '/data', env: {}, ...parts })
+    const manager = new Manager({
+      name: 'test',
+      transport: plane.plane.transport,
+      clock: plane.clock,
+      random: new SeededRandom('2'),
+      controllers,
+      leaderElection: false,
+    })
+    const stopping = new AbortController()
+    let isOver = false
+    void manager.run(stopping.signal).then(() => (isOver = true))
+    const stop = async (): Promise<void> => {
+      stopping.abort()
+      await plane.until(() => isOver)
+    }
+    onTestFinished(stop)
+    return { network, stop }
+  }
+
+  test('W16: is the same, also when another object is looked at first; W17: taken by another program, it moves', async () => {
+    const plane = await startTestPlane({ kinds: [Process, Service, Endpoint], simulated: true })
+    onTestFinished(() => plane.stop())
+    const host = new SimulatedHost({ clock: plane.clock })
+    const create = (name: string): Promise<unknown> =>
+      plane.client.create(Service, { metadata: { name, namespace: 'default' }, spec: {} })
+    const portOf = async (name: string): Promise<number | undefined> =>
+      (await plane.client.find(Service, { name, namespace: 'default' }))?.status?.port
+    const first = start(plane, host)
+    for (const name of ['b', 'c']) {
+      await create(name)
+      await plane.until(async () => (await portOf(name)) !== undefined)
+    }
+    await first.stop()
+    host.setListener(10_001, { pid: 7, command: 'nginx' })
+    await create('a')
+    const second = start(plane, host)
+    await plane.until(async () => (await portOf('a')) !== undefined && (await portOf('c')) !== 10_001)
+    const ports = { a: await portOf('a'), b: await portOf('b'), c: await portOf('c') }
+    expect(ports.b).toBe(10_000)
+    expect([ports.a, ports.c].sort()).toEqual([10_002, 10_003])
+    expect(second.network.listening()).toEqual(['127.0.0.1:10000', '127.0.0.1:10002', '127.0.0.1:10003'])
+    const events = async () => (await plane.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' })).items
+    await plane.until(async () =>
+      (await events()).some((one) =>
+        JSON.stringify(one).includes(`now on port ${ports.c}: port 10001 is taken by process 7 (nginx)`),
+      ),
+    )
   })
 })
 
