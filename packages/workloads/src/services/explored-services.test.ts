@@ -223,7 +223,7 @@ describe('W42: the Explorer', () => {
   test('finds nothing in any single fault', async () => {
     const steps = [createClient, createService, createServer, moveService, stopServer, removeService]
     const explored = await exploreWith(steps)
-    expect(explored.failures, formatReport(explored)).toEqual([])
+    expect(explored.failures.length, formatReport(explored)).toBe(0)
     expect(explored.left).toBe(0)
     expect(explored.schedules).toBeGreaterThan(500)
   }, 900_000)

@@ -19,8 +19,10 @@ interface Reading {
   readonly client: Pick<Client, 'list'>
 }
 
-/** The name of the port of a Service. */
-export const servicePort = 'service'
+/** What a Service requests. A port that a person has fixed is not kept when the choice is ours again. */
+export function requestFor(port: number): NamedPort {
+  return { name: port === 0 ? 'chosen' : 'fixed', port }
+}
 
 export class PortClaims {
   readonly #options: PortClaimsOptions
@@ -45,6 +47,11 @@ export class PortClaims {
     if ('taken' in result) return takenBy(result.taken)
     const owner = await findOwner(result.reservedBy, reading)
     return { reason: 'PortTaken', message: `port ${result.port} belongs to ${owner}: choose another port` }
+  }
+
+  /** Whether a Service that listens there may stay. */
+  isKept(port: number, wanted: number): boolean {
+    return wanted === 0 ? this.#ports.isInRange(port) : wanted === port
   }
 
   /** A port for this program itself: no object gets it. */
@@ -73,7 +80,8 @@ export class PortClaims {
       if (metadata.uid !== undefined) this.#ports.adopt(metadata.uid, status?.run?.ports ?? [])
     for (const { metadata, status, spec } of services.items)
       if (metadata.uid !== undefined && status?.port !== undefined && spec.proxyless !== true)
-        this.#ports.adopt(metadata.uid, [{ name: servicePort, port: status.port }])
+        if (this.isKept(status.port, spec.port ?? 0))
+          this.#ports.adopt(metadata.uid, [{ ...requestFor(spec.port ?? 0), port: status.port }])
   }
 }
 

@@ -14,7 +14,7 @@ import type { ChangeFeed } from '../change-feed.ts'
 import { Process, type ProcessObject } from '../process-kind.ts'
 import { endpointFor, endpointsOfUsers, isSelected, targetsOf, type Targets } from './endpoints.ts'
 import type { SocketAddress } from './network.ts'
-import { servicePort, type PortClaims } from './port-claims.ts'
+import { requestFor, type PortClaims } from './port-claims.ts'
 import type { Proxies, ServiceOwner } from './proxies.ts'
 import type { Router } from './router.ts'
 import { Endpoint, Service, type EndpointObject, type ServiceObject } from './service-kind.ts'
@@ -142,10 +142,10 @@ export class ServiceController {
     const { address = '127.0.0.1', port = 0 } = service.spec
     // A port that is ours already may be taken by ourselves.
     const current = proxies.addressOf(owner.uid)?.port
-    const isKept = current !== undefined && (port === 0 || port === current)
-    const claimed = isKept
-      ? { ports: [{ name: servicePort, port: current }] }
-      : await claims.allocate(owner.uid, [{ name: servicePort, port }], context)
+    const claimed =
+      current !== undefined && claims.isKept(current, port)
+        ? { ports: [{ port: current }] }
+        : await claims.allocate(owner.uid, [requestFor(port)], context)
     if ('reason' in claimed) return claimed
     const at = { address, port: claimed.ports[0]?.port ?? port }
     const failure = await proxies.listen(owner, at)
