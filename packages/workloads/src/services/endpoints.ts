@@ -72,7 +72,7 @@ export function endpointsOfUsers(
 export function endpointFor({ metadata: { name } }: ServiceObject, { process, at }: Target) {
   const digest = createHash('sha256').update(`${name}/${process}`).digest('hex').slice(0, 6)
   return {
-    metadata: { name: `${`${name}-${process}`.slice(0, 240)}-${digest}` },
+    metadata: { name: `${`${name}-${process}`.slice(0, 240).replace(/[-.]+$/, '')}-${digest}` },
     spec: { service: name, ...at, targetRef: { kind: 'Process', name: process } },
   }
 }

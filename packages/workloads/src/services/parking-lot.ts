@@ -68,10 +68,6 @@ export class ParkingLot {
     this.#options = options
   }
 
-  get size(): number {
-    return this.#seats.size
-  }
-
   /** Those that wait, the oldest first. */
   waiters(): readonly Waiter[] {
     return [...this.#seats.keys()]

@@ -66,11 +66,6 @@ export class Proxies {
     return this.#entryOf(owner).proxy
   }
 
-  /** The proxy of a Service, if it is known. */
-  find({ namespace, name }: Pick<ServiceOwner, 'namespace' | 'name'>): ServiceProxy | undefined {
-    return [...this.#entries.values()].find(({ owner }) => owner.name === name && owner.namespace === namespace)?.proxy
-  }
-
   /** Where a Service listens, or tries to. */
   addressOf(uid: string): SocketAddress | undefined {
     return [...(this.#entries.get(uid)?.addresses.values() ?? [])].at(-1)?.at

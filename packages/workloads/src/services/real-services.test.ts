@@ -124,7 +124,7 @@ describe('a Service on this machine', () => {
 
 describe('joined connections', () => {
   test('hold back a writer that is faster than its reader: memory is bounded', async () => {
-    const sent = 32 << 20
+    const sent = 64 << 20
     const endpoint = createServer((socket) => {
       socket.end(Buffer.alloc(sent))
     })
@@ -142,11 +142,14 @@ describe('joined connections', () => {
         client = connect(own, '127.0.0.1')
       })
     })
+    const isHeldBack = new Promise((resolve) => dialled.once('pause', resolve))
     joinConnections(accepted.server, dialled)
     let held = 0
     dialled.on('data', () => {
       held = Math.max(held, accepted.server.writableLength + dialled.readableLength)
     })
+    // Nothing reads: the buffers of the kernel get full, then ours.
+    await isHeldBack
     let received = 0
     for await (const chunk of accepted.client as AsyncIterable<Buffer>) received += chunk.length
     expect(received).toBe(sent)

@@ -103,7 +103,11 @@ describe('the router', () => {
   test('of one connection each request goes to the Service of its own host', async () => {
     const { world } = await withRouter({ web: echo('web'), api: echo('api') })
     const client = new Peer(world.network.connect(routerAt))
-    const hosts = { 'web.default.localhost': 'web', 'api.default.localhost': 'api', 'WEB.default.localhost.:8000': 'web' }
+    const hosts = {
+      'web.default.localhost': 'web',
+      'api.default.localhost': 'api',
+      'WEB.default.localhost.:8000': 'web',
+    }
     for (const [host, name] of Object.entries(hosts)) {
       client.send(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
       await world.plane.until(() => client.received.includes(`${name} GET / ${host}`))

@@ -63,15 +63,6 @@ export class ServiceProxy {
     })
   }
 
-  /** Connections to endpoints. */
-  get openConnections(): number {
-    return this.#open.size
-  }
-
-  get waitingConnections(): number {
-    return this.#lot.size
-  }
-
   /** From now on connections go to these. */
   setEndpoints(endpoints: readonly SocketAddress[]): void {
     const isSame = endpoints.map(formatAddress).join() === this.#endpoints.map(formatAddress).join()
