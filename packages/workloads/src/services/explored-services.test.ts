@@ -1,8 +1,8 @@
 /** The Explorer on Services, Endpoints and Processes that refer to them: every single fault, and planted mistakes. */
 import { describe, expect, test } from 'vitest'
-import { isConditionTrue, type Client, type ControllerDeclaration, type Kind } from 'evenkeel'
+import { isConditionTrue, type Client, type ControllerDeclaration, type Kind, type KubeObject } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
-import { explore, formatReport, type Scenario, type UserStep } from 'evenkeel/testing'
+import { explore, formatReport, type Scenario, type UserStep, type WorldView } from 'evenkeel/testing'
 import { replaced, withoutHistory } from '../explored.fixture.ts'
 import { ScriptedProbes } from '../plane.fixture.ts'
 import { Process } from '../process-kind.ts'
@@ -13,6 +13,7 @@ import { Endpoint, Service } from './service-kind.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 
 const web = { name: 'web', namespace: 'default' }
+const server = { name: 'server', namespace: 'default' }
 
 const spec = { selector: { matchLabels: { app: 'web' } }, targetPort: 8081 }
 
@@ -21,10 +22,10 @@ const createService: UserStep = {
   run: (user) => user.create(Service, { metadata: web, spec } as never),
 }
 const createServer: UserStep = {
-  name: 'creates Process web behind it',
+  name: 'creates Process server behind it',
   run: (user) =>
     user.create(Process, {
-      metadata: { ...web, labels: { app: 'web' } },
+      metadata: { ...server, labels: { app: 'web' } },
       spec: { command: ['serve'], ports: [{ name: 'http', port: 8081 }] },
     } as never),
 }
@@ -37,8 +38,8 @@ const createClient: UserStep = {
     } as never),
 }
 const stopServer: UserStep = {
-  name: 'stops Process web',
-  run: async (user: Client) => user.patch(await user.get(Process, web), { spec: { running: false } } as never),
+  name: 'stops Process server',
+  run: async (user: Client) => user.patch(await user.get(Process, server), { spec: { running: false } } as never),
 }
 const moveService: UserStep = {
   name: 'moves the Service',
@@ -117,27 +118,55 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       about: 'files.',
       because: 'the session file is opened by the first reconcile, whatever that one is about',
     },
-    { rule: 'truth', about: 'Process', because: 'the Endpoint of a Process is the work of its Service' },
+    { rule: 'truth', because: 'Processes and Services follow each other: a status is about what its own run has seen' },
+    {
+      rule: 'ownership',
+      about: 'Service',
+      because: 'an Endpoint of another client that names a Service is one of its own',
+    },
+    { rule: 'failure', about: 'Service', because: 'a Process that is selected counts, also when it cannot be served' },
+    ...['state', 'identity', 'cleanup'].map((rule) => ({
+      rule,
+      about: 'Process default/api',
+      because: 'a process goes on when what it refers to disappears: whether it had started by then is history',
+    })),
   ],
   expects: ({ external: { host, network }, list }) => {
     if (mistake.kinds && !mistake.kinds.includes(Service)) return undefined
-    const service = list(Service).find(({ metadata }) => metadata.deletionTimestamp === undefined)
-    const status = (service?.['status'] ?? {}) as { url?: string; port?: number }
+    const services = list(Service).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const statuses = services.map((one) => (one['status'] ?? {}) as { url?: string; port?: number })
     const heard = network.listening().join()
-    const isWanted = service ? `127.0.0.1:${status.port}` : ''
-    if (heard !== isWanted) return `listens on ${heard || 'nothing'} instead of ${isWanted || 'nothing'}`
-    const server = list(Process).find(({ metadata }) => metadata.name === web.name) as
-      | { spec?: { running?: boolean }; status?: { conditions?: [] } }
-      | undefined
-    const isReady = service && server?.spec?.running !== false && isConditionTrue(server?.status?.conditions, 'Ready')
-    const endpoints = list(Endpoint).filter(({ metadata }) => metadata.deletionTimestamp === undefined).length
-    if (endpoints !== (isReady ? 1 : 0))
-      return `has ${endpoints} endpoints while its Process is ${isReady ? '' : 'not '}ready`
+    const wanted = statuses
+      .map(({ port }) => `127.0.0.1:${port}`)
+      .sort()
+      .join()
+    if (heard !== wanted) return `listens on ${heard || 'nothing'} instead of ${wanted || 'nothing'}`
+    const index = services.findIndex(({ metadata }) => metadata.name === web.name)
+    const problem = index < 0 ? undefined : checkEndpoints({ list })
+    if (problem !== undefined) return problem
+    const url = statuses[index]?.url
     const api = host.processes().find(({ command }) => command === 'serve api')
-    const url = api && host.launchOf(api.pid)?.env['WEB']
-    return api && service && url !== status.url ? `api was started with ${url} instead of ${status.url}` : undefined
+    const given = api && host.launchOf(api.pid)?.env['WEB']
+    return api && url !== undefined && given !== url ? `api was started with ${given} instead of ${url}` : undefined
   },
 })
+
+/** A Process has an Endpoint while it is Ready, and no other one. An Endpoint of another client may have the name. */
+function checkEndpoints({ list }: Pick<WorldView, 'list'>): string | undefined {
+  const isMade = ({ metadata }: KubeObject): boolean => (metadata.ownerReferences ?? []).length > 0
+  const endpoints = list(Endpoint).filter(
+    ({ metadata, spec: of }) =>
+      metadata.deletionTimestamp === undefined && (of as { service?: string }).service === web.name,
+  )
+  if (!endpoints.every(isMade)) return undefined
+  const ready = list(Process).filter((one) => {
+    const { status, spec: wanted } = one as { status?: { conditions?: [] }; spec?: { running?: boolean } }
+    const isWanted = wanted?.running !== false && one.metadata.deletionTimestamp === undefined
+    return isWanted && one.metadata.labels?.['app'] === 'web' && isConditionTrue(status?.conditions, 'Ready')
+  })
+  const [expected, found] = [ready.length, endpoints.length]
+  return found === expected ? undefined : `has ${found} endpoints instead of ${expected}`
+}
 
 const exploreWith = (steps: readonly UserStep[], mistake?: Mistake, options: object = {}) => {
   const scenario = scenarioOf(steps, mistake)
