@@ -14,7 +14,7 @@ import type { EndpointObject, ServiceObject } from './service-kind.ts'
 const processAddress = '127.0.0.1'
 
 /** An endpoint for a Process. */
-export interface Target {
+interface Target {
   readonly process: string
   readonly at: SocketAddress
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Process } from '../process-kind.ts'
 import { startReal } from '../plane.fixture.ts'
@@ -12,6 +13,7 @@ import { OsNetwork } from './os-network.ts'
 import { Endpoint, Service, type ServiceObject } from './service-kind.ts'
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
+const clock = new SystemClock()
 const patience = { timeoutMs: 60_000 }
 
 async function portOf(server: Server): Promise<number> {
@@ -116,7 +118,7 @@ describe('a Service on this machine', () => {
     // An iterator reads when it is asked: each turn of the loop lets others run first.
     for await (const chunk of open() as AsyncIterable<Buffer>) {
       digest.update(chunk)
-      await new Promise(setImmediate)
+      await nextTurn(clock)
     }
     expect(digest.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'))
   })
@@ -131,7 +133,7 @@ describe('joined connections', () => {
     const port = await portOf(endpoint)
     const dialled = await new OsNetwork().connections.dial(
       { address: '127.0.0.1', port },
-      { signal: AbortSignal.timeout(60_000) },
+      { signal: new AbortController().signal },
     )
     const accepted = await new Promise<{ readonly client: Socket; readonly server: Connection }>((resolve) => {
       const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
