@@ -227,7 +227,7 @@ const mistakes: readonly (readonly [name: string, mistake: Mistake])[] = [
   ],
   ['a port that stays open when the Service is gone', { network: () => ({ unlisten: () => Promise.resolve() }) }],
   [
-    'a status that is trusted after a crash: nobody listens any more',
+    'a status that is trusted after a crash, so that nothing listens any more',
     {
       declaration: (declaration) => {
         const { reconcile } = declaration
