@@ -136,11 +136,11 @@ describe('the packed workloads', () => {
     expect(workloads.files.map(({ path }) => path).filter((path) => !allowed.test(path))).toEqual([])
     write(
       'workloads.mjs',
-      `import { Process, workloads } from '@evenkeel/workloads'
+      `import { Process, Service, workloads } from '@evenkeel/workloads'
       const { controllers } = workloads({ folder: 'work' })
-      console.log(controllers.map((one) => one.for === Process))`,
+      console.log([Process, Service].map((kind) => controllers.some((one) => one.for === kind)))`,
     )
-    expect(run(join(user, 'workloads.mjs'))).toBe('[ true ]\n')
+    expect(run(join(user, 'workloads.mjs'))).toBe('[ true, true ]\n')
   })
 })
 

@@ -2,7 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { explore, formatReport, type Scenario, type UserStep } from 'evenkeel/testing'
 import type { Client } from 'evenkeel'
+import { replaced, withoutHistory } from './explored.fixture.ts'
 import { Process } from './process-kind.ts'
+import { Service } from './services/service-kind.ts'
+import { SimulatedNetwork } from './services/simulated-network.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
@@ -36,41 +39,11 @@ interface External {
   readonly probes: ScriptedProbes
 }
 
-/** What tells of the past: it differs when the past does, as it should. */
-const history = ['run', 'runs', 'restarts', 'nextRestartAt']
-
-/** The controller, with a status that does not tell of the past. */
-function withoutHistory(declaration: Declaration): Declaration {
-  const { reconcile } = declaration
-  return {
-    ...declaration,
-    reconcile: (object, context) => {
-      const set = (fields: object): void => {
-        context.status.set(Object.fromEntries(Object.entries(fields).filter(([name]) => !history.includes(name))))
-      }
-      const status = new Proxy(context.status, {
-        get: (target, name) => {
-          const value: unknown = Reflect.get(target, name, target)
-          return name === 'set' ? set : typeof value === 'function' ? (value.bind(target) as unknown) : value
-        },
-      })
-      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
-    },
-  }
-}
-
 /** A mistake that is made on purpose. */
 interface Mistake {
   readonly host?: (host: ProcessHost) => object
   readonly files?: (files: Files) => object
   readonly declaration?: (declaration: Declaration) => Partial<Declaration>
-}
-
-/** The object with some methods replaced. */
-function replaced<T extends object>(target: T, methods: object): T {
-  return new Proxy(target, {
-    get: (real, name): unknown => (name in methods ? Reflect.get(methods, name) : Reflect.get(real, name)),
-  })
 }
 
 const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<External> => ({
@@ -93,18 +66,22 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     files: { contents: () => ({}) },
     probes: { contents: () => ({}) },
   },
-  controllers: ({ external, clock, random, log }) =>
-    workloads({
+  kinds: [Service],
+  controllers: ({ external, clock, random, log }) => {
+    const [processes] = workloads({
       folder: '/data',
       cwd: '/app',
       env: { PATH: '/bin' },
       host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
       files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
+      network: new SimulatedNetwork(),
       checks: external.probes,
       clock,
       random,
       log,
-    }).controllers.map((declaration) => withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })),
+    }).controllers
+    return [withoutHistory({ ...processes, ...mistake.declaration?.(processes) })] as never
+  },
   exceptions: [
     {
       rule: 'deletion-first',

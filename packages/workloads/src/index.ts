@@ -22,4 +22,15 @@ export { systemTable, type ProcessTable } from './process-table.ts'
 export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 export type { Run, RunOwner } from './runs.ts'
 export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+export {
+  type Connection,
+  type ConnectionFeed,
+  type ListenFailure,
+  type Network,
+  type SocketAddress,
+} from './services/network.ts'
+export { OsNetwork } from './services/os-network.ts'
+export { Endpoint, Service, type EndpointObject, type ServiceObject } from './services/service-kind.ts'
+export type { RouterSettings } from './services/services.ts'
+export { SimulatedNetwork } from './services/simulated-network.ts'
 export { workloads, type Workloads, type WorkloadsOptions } from './workloads.ts'

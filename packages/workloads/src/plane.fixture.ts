@@ -11,6 +11,7 @@ import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
+import { SimulatedNetwork } from './services/simulated-network.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
@@ -59,17 +60,24 @@ interface ProcessPlane {
 export interface SimulatedPlane extends ProcessPlane {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
+  readonly network: SimulatedNetwork
   readonly probes: ScriptedProbes
   /** The identity of the current run. */
   identityOf(name: string): Promise<ProcessIdentity>
 }
 
 export async function startSimulated(
-  given: { readonly host?: SimulatedHost; readonly files?: SimulatedFiles; readonly clock?: RelayClock } = {},
+  given: {
+    readonly host?: SimulatedHost
+    readonly files?: SimulatedFiles
+    readonly clock?: RelayClock
+    readonly router?: { readonly port: number }
+  } = {},
 ): Promise<SimulatedPlane> {
   const clock = given.clock ?? new RelayClock()
   const host = given.host ?? new SimulatedHost({ clock })
   const files = given.files ?? new SimulatedFiles()
+  const network = new SimulatedNetwork()
   const probes = new ScriptedProbes()
   const random = new SeededRandom('processes')
   const work = workloads({
@@ -78,9 +86,11 @@ export async function startSimulated(
     env: { PATH: '/bin', HOME: '/root' },
     host,
     files,
+    network,
     checks: probes,
     clock,
     random,
+    ...(given.router && { router: given.router }),
   })
   const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
   clock.target = plane.clock
@@ -90,6 +100,7 @@ export async function startSimulated(
     ...base,
     host,
     files,
+    network,
     probes,
     async identityOf(name) {
       const { status } = await base.get(name)

@@ -47,6 +47,11 @@ export class Ports {
     this.#range = range
   }
 
+  /** Whether a port is one of those that are chosen from. */
+  isInRange(port: number): boolean {
+    return port >= this.#range[0] && port <= this.#range[1]
+  }
+
   /** Takes over the ports in a status, unless they are reserved already. */
   adopt(uid: string, ports: readonly NamedPort[]): void {
     for (const port of ports) if (!this.#owners.has(port.port)) this.#reserve(uid, port)

@@ -16,13 +16,13 @@ import { action, type ControllerDeclaration, type ReconcileResult } from 'evenke
 import { channelSource, type ManagedContext } from 'evenkeel/controller'
 import type { Clock, Random } from 'evenkeel/unstable/base'
 import { ChangeFeed } from './change-feed.ts'
+import { envValuesOf, referenceVerbs, type EnvValues } from './env-references.ts'
 import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
 import { decide, fingerprintOf, type Decision, type Situation } from './lifecycle.ts'
 import { dependencyVerbs, missingOf } from './process-dependencies.ts'
-import { Ports } from './ports.ts'
-import type { LaunchFailure, ProcessHost } from './process-host.ts'
+import type { LaunchFailure } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import { planOf } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
@@ -30,11 +30,12 @@ import { reportRest, reportRun, reportStopping, withPastRun } from './process-st
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
 import type { Run } from './runs.ts'
+import type { PortClaims } from './services/port-claims.ts'
 import type { Session } from './session.ts'
 
 interface ProcessControllerOptions {
   readonly session: Session
-  readonly host: ProcessHost
+  readonly claims: PortClaims
   readonly files: Files
   readonly checks: ProbeChecks
   readonly clock: Clock
@@ -54,7 +55,6 @@ const concurrency = 64
 export class ProcessController {
   readonly prober: Prober
   readonly #options: ProcessControllerOptions
-  readonly #ports: Ports
   readonly #feed = new ChangeFeed()
   /** By mark: when a run that ended is due to be followed. */
   readonly #due = new Map<string, AfterEnd & { readonly dueMs: number; readonly dueAt: number }>()
@@ -72,12 +72,11 @@ export class ProcessController {
   })
   readonly #restart = action('restart', { form: 'token', about: 'Ends the program and starts it again.' })
   readonly #dependencies = dependencyVerbs()
-  #hasAdoptedPorts = false
+  readonly #references = referenceVerbs()
 
   constructor(options: ProcessControllerOptions) {
-    const { session, host, clock, files, checks } = options
+    const { session, clock, files, checks } = options
     this.#options = options
-    this.#ports = new Ports({ host })
     this.prober = new Prober({ clock, files, checks })
     session.onChange((owner, note) => {
       this.#feed.push(owner, note)
@@ -89,7 +88,7 @@ export class ProcessController {
       for: Process,
       concurrency,
       sources: [channelSource({ name: 'processes', events: ({ signal }) => this.#feed.events(signal) })],
-      verbs: [...this.#dependencies, this.#start, this.#stop, this.#restart],
+      verbs: [...this.#dependencies, ...Object.values(this.#references), this.#start, this.#stop, this.#restart],
       reconcile: (process, context) => this.#reconcile(process, context),
       cleanup: (process, context) => this.#cleanup(process, context),
     }
@@ -123,33 +122,39 @@ export class ProcessController {
     }
     if (run) this.#forgetRun(run)
     await session.forget(uid)
-    this.#ports.release(uid)
+    this.#options.claims.release(uid)
     return undefined
   }
 
   /* What there is. */
 
-  async #situation(process: ProcessObject, context: Context): Promise<Situation> {
+  async #situation(process: ProcessObject, context: Context): Promise<Seen> {
     const { session } = this.#options
     const run = session.runOf(process.metadata.uid)
+    const env = await envValuesOf(process, { verbs: this.#references, context })
+    const dependencies = await missingOf(process, { verbs: this.#dependencies, context })
     const request = this.#restart.requested(context)
     return {
       isWanted: process.spec.running ?? true,
       isDeleting: false,
       run,
-      fingerprint: this.#fingerprint(process),
+      env,
+      fingerprint: this.#fingerprint(process, env, run),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
-      dependencies: await missingOf(process, { verbs: this.#dependencies, context }),
+      dependencies: { ...dependencies, missing: dependencies.missing ?? env.missing },
       failedProbe: run && this.prober.stateOf(run.mark)?.failed,
       afterEnd: (ended) => this.#afterEnd(ended, process, context.random),
     }
   }
 
-  #fingerprint({ spec }: ProcessObject): string {
+  /** With values that are not all known, those of the run count as the same. */
+  #fingerprint({ spec }: ProcessObject, { values, missing }: EnvValues, run: Run | undefined): string {
     const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
-    return fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime }, (text) =>
-      createHash('sha256').update(text).digest('hex').slice(0, 12),
-    )
+    const parts = { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime }
+    const own = fingerprintOf(parts, digest)
+    const before = missing && run?.fingerprint.split(' ').find((part) => part.startsWith(`${valuesPart}=`))
+    if (before !== undefined) return `${own} ${before}`
+    return values.size === 0 ? own : `${own} ${fingerprintOf({ [valuesPart]: [...values] }, digest)}`
   }
 
   /** The wait is drawn once, so that a reconcile in between does not move it. */
@@ -180,7 +185,7 @@ export class ProcessController {
       process,
       context,
       situation,
-    }: { readonly process: ProcessObject; readonly context: Context; readonly situation: Situation },
+    }: { readonly process: ProcessObject; readonly context: Context; readonly situation: Seen },
   ): Promise<ReconcileResult | undefined> {
     const { run } = situation
     switch (decision.do) {
@@ -247,14 +252,21 @@ export class ProcessController {
       process,
       context,
       situation,
-    }: { readonly process: ProcessObject; readonly context: Context; readonly situation: Situation },
+    }: { readonly process: ProcessObject; readonly context: Context; readonly situation: Seen },
   ): Promise<ReconcileResult | undefined> {
     const { session, files, ambient, cwd } = this.#options
     const { uid, name, namespace = 'default' } = process.metadata
-    const ports = await this.#allocate(process, context)
+    const requests = (process.spec.ports ?? []).map((one) => ({ name: one.name, port: one.port ?? 0 }))
+    const ports = await this.#options.claims.allocate(uid, requests, context)
     if ('reason' in ports) return this.#refuse(ports, { process, context, afterMs: portRetryMs })
     try {
-      const { plan, duplicates } = await planOf(process, { files, ambient, cwd, ports: ports.ports })
+      const { plan, duplicates } = await planOf(process, {
+        files,
+        ambient,
+        cwd,
+        ports: ports.ports,
+        values: situation.env.values,
+      })
       if (duplicates.length > 0)
         context.event({
           type: 'Warning',
@@ -291,28 +303,6 @@ export class ProcessController {
     }
   }
 
-  async #allocate(process: ProcessObject, context: Context) {
-    const requests = (process.spec.ports ?? []).map(({ name, port = 0 }) => ({ name, port }))
-    if (requests.length === 0) return { ports: [] }
-    if (!this.#hasAdoptedPorts) {
-      for (const { owner, ports } of this.#options.session.runs()) this.#ports.adopt(owner.uid, ports)
-      const { items } = await context.client.list(Process)
-      for (const { metadata, status } of items)
-        if (metadata.uid !== undefined) this.#ports.adopt(metadata.uid, status?.run?.ports ?? [])
-      this.#hasAdoptedPorts = true
-    }
-    const result = await this.#ports.allocate(process.metadata.uid, requests)
-    if ('ports' in result) return result
-    if ('taken' in result) {
-      const { port, pid, command } = result.taken
-      return {
-        reason: 'PortTaken',
-        message: `port ${port} is taken by ${pid === undefined ? 'a process of another user' : `process ${pid} (${command ?? 'unknown'})`}: end it, or choose another port`,
-      }
-    }
-    return { reason: 'PortTaken', message: `port ${result.port} belongs to another Process: choose another port` }
-  }
-
   /** It cannot be started now. What only a person can change is looked at again rarely, and without an attempt. */
   #refuse(
     { reason, message }: LaunchFailure,
@@ -332,18 +322,19 @@ export class ProcessController {
 
   /** The status of a run that is alive; its probes begin. */
   async #report(run: Run, process: ProcessObject, context: Context): Promise<void> {
-    if (!this.prober.stateOf(run.mark)) await this.#probe(run, process)
+    if (!this.prober.stateOf(run.mark)) await this.#probe(run, process, context)
     const state = this.prober.stateOf(run.mark)
     if (state) reportRun(context.status, { process, run, state })
   }
 
-  async #probe(run: Run, process: ProcessObject): Promise<void> {
+  async #probe(run: Run, process: ProcessObject, context: Context): Promise<void> {
     const { files, ambient, cwd } = this.#options
     const { ports } = run
+    const { values } = await envValuesOf(process, { verbs: this.#references, context })
     const { probes = {} } = process.spec
     // Programs of probes run as the process does.
     const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)
-    const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports })).plan : { cwd, env: {} }
+    const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports, values })).plan : { cwd, env: {} }
     this.prober.watch(
       { mark: run.mark, logFile: run.logFile, ports, cwd: plan.cwd, env: { ...plan.env, [markVariable]: run.mark } },
       {
@@ -371,6 +362,16 @@ export class ProcessController {
     })
   }
 }
+
+/** The part of a fingerprint that follows from values elsewhere. */
+const valuesPart = 'env.valueFrom'
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+/** A situation, with the values for its next run. */
+type Seen = Situation & { readonly env: EnvValues }
 
 /** An event has room for 1 KiB. */
 const shownLength = 80

@@ -81,6 +81,37 @@ const run = {
   },
 } as const
 
+const reference = { type: 'string', minLength: 1, maxLength: 253 } as const
+const keyed = {
+  type: 'object',
+  required: ['name', 'key'],
+  properties: { name: reference, key: reference },
+} as const
+
+/** Where the value of a variable is: see `env-references.ts`. */
+const valueFrom = {
+  type: 'object',
+  properties: {
+    service: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: reference,
+        field: {
+          type: 'string',
+          enum: ['url', 'host', 'port', 'address'],
+          default: 'url',
+          description: 'address is host:port.',
+        },
+      },
+    },
+    secret: keyed,
+    config: keyed,
+  },
+  minProperties: 1,
+  maxProperties: 1,
+} as const
+
 const spec = {
   type: 'object',
   properties: {
@@ -96,7 +127,15 @@ const spec = {
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
           value: { type: 'string', default: '' },
+          valueFrom,
         },
+        'x-kubernetes-validations': [
+          {
+            rule: "!has(self.valueFrom) || self.value == ''",
+            message: 'must be absent with valueFrom',
+            fieldPath: '.value',
+          },
+        ],
       },
     },
     envFiles: {

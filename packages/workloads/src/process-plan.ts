@@ -18,6 +18,8 @@ interface PlanOptions {
   /** Where relative paths begin. */
   readonly cwd: string
   readonly ports: readonly NamedPort[]
+  /** Of variables with `valueFrom`, by their index. One that is not known is not set. */
+  readonly values: ReadonlyMap<number, string>
 }
 
 interface ProcessPlan {
@@ -36,7 +38,10 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
   })
   const { env, duplicates } = makeEnvironment(ambientOf(options.ambient, spec.inheritEnv ?? true), [
     ...files,
-    (spec.env ?? []).map(({ name, value = '' }) => ({ name, value })),
+    (spec.env ?? []).flatMap(({ name, value = '', valueFrom }, index) => {
+      const given = valueFrom ? options.values.get(index) : value
+      return given === undefined ? [] : [{ name, value: given }]
+    }),
     portVariables,
   ])
   const command = spec.shell === undefined ? (spec.command ?? []) : ['/bin/sh', '-c', spec.shell]

@@ -4,7 +4,7 @@
  *   const { controllers, runnables } = workloads({ folder: './data/workloads' })
  *   await run({ controllers, runnables })
  *
- * Everything that leaves this process goes through four seams (processes, files, probes, clock), so that a test or the Explorer
+ * Everything that leaves this process goes through five seams (processes, files, network, probes, clock), so that a test or the Explorer
  * replaces the machine.
  */
 import { resolve } from 'node:path'
@@ -29,6 +29,11 @@ import { Process } from './process-kind.ts'
 import { systemTable } from './process-table.ts'
 import type { ProbeChecks } from './prober.ts'
 import type { Run } from './runs.ts'
+import { OsNetwork } from './services/os-network.ts'
+import type { Network } from './services/network.ts'
+import { PortClaims } from './services/port-claims.ts'
+import type { Endpoint, Service } from './services/service-kind.ts'
+import { Services, type RouterSettings } from './services/services.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -43,6 +48,10 @@ export interface WorkloadsOptions {
   readonly host?: ProcessHost
   /** @default the files of this machine */
   readonly files?: Files
+  /** @default the network of this machine */
+  readonly network?: Network
+  /** Serves `http://NAME.NAMESPACE.localhost:PORT` for Services with `appProtocol: http`. @default none */
+  readonly router?: RouterSettings
   /** @default HTTP, TCP and programs on this machine */
   readonly checks?: ProbeChecks
   /** @default the clock of this machine */
@@ -54,7 +63,11 @@ export interface WorkloadsOptions {
 }
 
 export interface Workloads {
-  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
+  readonly controllers: readonly [
+    ControllerDeclaration<typeof Process, ManagedContext>,
+    ControllerDeclaration<typeof Service, ManagedContext>,
+    ControllerDeclaration<typeof Endpoint, ManagedContext>,
+  ]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
   /**
@@ -74,6 +87,8 @@ export function workloads({
   random = new SystemRandom(),
   files = new OsFiles(),
   checks = new OsProbes({ clock }),
+  network = new OsNetwork(),
+  router,
   host: given,
   log,
 }: WorkloadsOptions): Workloads {
@@ -86,9 +101,11 @@ export function workloads({
     name: randomUuid(random).slice(0, 8),
     ...(log && { log }),
   })
+  const claims = new PortClaims({ host: machine.host, session })
+  const services = new Services({ network, claims, clock, router, log })
   const controller = new ProcessController({
     session,
-    host: machine.host,
+    claims,
     files,
     checks,
     clock,
@@ -97,14 +114,18 @@ export function workloads({
   })
   const stop = async (): Promise<readonly Run[]> => {
     controller.prober.close()
-    return session.close()
+    await services.stopListening()
+    const survivors = await session.close()
+    services.close()
+    return survivors
   }
   return {
-    controllers: [controller.declaration()],
+    controllers: [controller.declaration(), ...services.declarations()],
     runnables: [
       {
         name: 'workloads',
         run: async (signal, { client }) => {
+          await services.open()
           await endLeftovers({ session, client, signal })
           await untilStopped(signal, stop)
         },
