@@ -2,6 +2,8 @@
  * `@evenkeel/workloads`: kinds and controllers that run processes on this machine.
  */
 export { OsFiles, type Files } from './files.ts'
+export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
+export { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 export { OsProcessHost } from './os-host.ts'
 export { OsProbes } from './os-probes.ts'
 export {
@@ -22,4 +24,7 @@ export { systemTable, type ProcessTable } from './process-table.ts'
 export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 export type { Run, RunOwner } from './runs.ts'
 export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+export type { FileChange, FileWatcher, WatchRequest } from './watch/file-watcher.ts'
+export { OsFileWatcher } from './watch/os-file-watcher.ts'
+export { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 export { workloads, type Workloads, type WorkloadsOptions } from './workloads.ts'

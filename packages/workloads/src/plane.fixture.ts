@@ -11,7 +11,9 @@ import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
@@ -59,6 +61,8 @@ interface ProcessPlane {
 export interface SimulatedPlane extends ProcessPlane {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
+  readonly logFiles: SimulatedLogFiles
+  readonly watcher: SimulatedFileWatcher
   readonly probes: ScriptedProbes
   /** The identity of the current run. */
   identityOf(name: string): Promise<ProcessIdentity>
@@ -71,6 +75,8 @@ export async function startSimulated(
   const host = given.host ?? new SimulatedHost({ clock })
   const files = given.files ?? new SimulatedFiles()
   const probes = new ScriptedProbes()
+  const logFiles = new SimulatedLogFiles({ clock })
+  const watcher = new SimulatedFileWatcher({ clock })
   const random = new SeededRandom('processes')
   const work = workloads({
     folder: '/data',
@@ -78,11 +84,14 @@ export async function startSimulated(
     env: { PATH: '/bin', HOME: '/root' },
     host,
     files,
+    logFiles,
+    watcher,
     checks: probes,
     clock,
     random,
   })
-  const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
+  const { controllers, customResources } = work
+  const plane = await startTestPlane({ controllers, customResources, simulated: true })
   clock.target = plane.clock
   onTestFinished(() => plane.stop())
   const base = basicsOf(plane, work)
@@ -90,6 +99,8 @@ export async function startSimulated(
     ...base,
     host,
     files,
+    logFiles,
+    watcher,
     probes,
     async identityOf(name) {
       const { status } = await base.get(name)
@@ -103,7 +114,8 @@ export async function startSimulated(
 export async function startReal(): Promise<ProcessPlane & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-workloads-'))
   const work = workloads({ folder, cwd: folder })
-  const plane = await startTestPlane({ controllers: work.controllers })
+  const { controllers, customResources } = work
+  const plane = await startTestPlane({ controllers, customResources })
   onTestFinished(async () => {
     await work.stop()
     await plane.stop()

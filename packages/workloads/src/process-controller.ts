@@ -14,7 +14,7 @@
 import { createHash } from 'node:crypto'
 import { action, type ControllerDeclaration, type ReconcileResult } from 'evenkeel'
 import { channelSource, type ManagedContext } from 'evenkeel/controller'
-import type { Clock, Random } from 'evenkeel/unstable/base'
+import type { Clock, Logger, Random } from 'evenkeel/unstable/base'
 import { ChangeFeed } from './change-feed.ts'
 import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
@@ -24,24 +24,30 @@ import { dependencyVerbs, missingOf } from './process-dependencies.ts'
 import { Ports } from './ports.ts'
 import type { LaunchFailure, ProcessHost } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
+import type { LogKeeper } from './logs/log-keeper.ts'
 import { planOf } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
-import { reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
+import { reportLogs, reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
-import type { Run } from './runs.ts'
+import type { Run, RunOwner } from './runs.ts'
 import type { Session } from './session.ts'
+import type { FileWatcher } from './watch/file-watcher.ts'
+import { ProcessWatch } from './watch/process-watch.ts'
 
 interface ProcessControllerOptions {
   readonly session: Session
   readonly host: ProcessHost
   readonly files: Files
   readonly checks: ProbeChecks
+  readonly keeper: LogKeeper
+  readonly watcher: FileWatcher
   readonly clock: Clock
   /** What processes inherit. */
   readonly ambient: Readonly<Record<string, string | undefined>>
   /** Where processes run, and what relative paths begin at. */
   readonly cwd: string
+  readonly log?: Logger
 }
 
 type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, ManagedContext>['reconcile']>>[1]
@@ -50,9 +56,11 @@ type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, Mana
 const [retryMs, portRetryMs, stopRetryMs] = [5000, 1000, 1000]
 const restartMs = 10
 const concurrency = 64
+const defaultLogBytes = 50 * 1024 * 1024
 
 export class ProcessController {
   readonly prober: Prober
+  readonly watch: ProcessWatch
   readonly #options: ProcessControllerOptions
   readonly #ports: Ports
   readonly #feed = new ChangeFeed()
@@ -75,13 +83,15 @@ export class ProcessController {
   #hasAdoptedPorts = false
 
   constructor(options: ProcessControllerOptions) {
-    const { session, host, clock, files, checks } = options
+    const { session, host, clock, files, checks, keeper } = options
     this.#options = options
     this.#ports = new Ports({ host })
-    this.prober = new Prober({ clock, files, checks })
-    session.onChange((owner, note) => {
+    this.prober = new Prober({ clock, files, checks, findLogStart: (path) => keeper.findStart(path) })
+    const onChange = (owner: RunOwner, note: string): void => {
       this.#feed.push(owner, note)
-    })
+    }
+    this.watch = new ProcessWatch({ ...options, folder: session.folder, onChange })
+    session.onChange(onChange)
   }
 
   declaration(): ControllerDeclaration<typeof Process, ManagedContext> {
@@ -122,6 +132,7 @@ export class ProcessController {
       if (!session.runOf(uid)?.isOver) return result
     }
     if (run) this.#forgetRun(run)
+    this.watch.forget(uid)
     await session.forget(uid)
     this.#ports.release(uid)
     return undefined
@@ -140,6 +151,7 @@ export class ProcessController {
       fingerprint: this.#fingerprint(process),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
       dependencies: await missingOf(process, { verbs: this.#dependencies, context }),
+      wish: this.watch.look(process, run),
       failedProbe: run && this.prober.stateOf(run.mark)?.failed,
       afterEnd: (ended) => this.#afterEnd(ended, process, context.random),
     }
@@ -147,7 +159,8 @@ export class ProcessController {
 
   #fingerprint({ spec }: ProcessObject): string {
     const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
-    return fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime }, (text) =>
+    const log = spec.log?.separateStderr ?? false
+    return fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime }, (text) =>
       createHash('sha256').update(text).digest('hex').slice(0, 12),
     )
   }
@@ -239,6 +252,7 @@ export class ProcessController {
 
   #forgetRun(run: Run): void {
     this.prober.forget(run.mark)
+    this.#options.keeper.forget(run.mark)
   }
 
   async #startRun(
@@ -279,6 +293,7 @@ export class ProcessController {
       if ('reason' in started) return this.#refuse(started, { process, context, afterMs: retryMs })
       if (last) this.#due.delete(last.mark)
       withPastRun(context.status, { process, last })
+      this.watch.started(process, situation.wish, situation.wish ? (await context.client.list(Process)).items : [])
       context.event({ reason: 'Started', note: `run ${started.number} was started: ${cause}` })
       await this.#report(started, process, context)
       return undefined
@@ -332,9 +347,15 @@ export class ProcessController {
 
   /** The status of a run that is alive; its probes begin. */
   async #report(run: Run, process: ProcessObject, context: Context): Promise<void> {
+    const { keeper } = this.#options
+    const { maxBytes = defaultLogBytes } = process.spec.log ?? {}
+    keeper.keep(run.mark, run, { maxBytes, onChange: () => void this.#feed.push(run.owner, 'its log') })
     if (!this.prober.stateOf(run.mark)) await this.#probe(run, process)
     const state = this.prober.stateOf(run.mark)
     if (state) reportRun(context.status, { process, run, state })
+    if (state?.isReady) this.watch.ready(run.owner.uid)
+    reportLogs(context.status, keeper.problemsOf(run.mark))
+    this.watch.report(context.status, run.owner.uid)
   }
 
   async #probe(run: Run, process: ProcessObject): Promise<void> {
@@ -345,7 +366,7 @@ export class ProcessController {
     const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)
     const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports })).plan : { cwd, env: {} }
     this.prober.watch(
-      { mark: run.mark, logFile: run.logFile, ports, cwd: plan.cwd, env: { ...plan.env, [markVariable]: run.mark } },
+      { mark: run.mark, logFile: run.logFile, errorFile: run.errorFile, ports, cwd: plan.cwd, env: { ...plan.env, [markVariable]: run.mark } },
       {
         probes,
         onChange: (note) => {

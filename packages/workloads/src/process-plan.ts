@@ -21,7 +21,7 @@ interface PlanOptions {
 }
 
 interface ProcessPlan {
-  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime'>
+  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime' | 'separateStderr'>
   /** Variables that one list has twice. */
   readonly duplicates: readonly string[]
 }
@@ -41,7 +41,13 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
   ])
   const command = spec.shell === undefined ? (spec.command ?? []) : ['/bin/sh', '-c', spec.shell]
   return {
-    plan: { command, cwd, env, lifetime: spec.lifetime === 'Persistent' ? 'persistent' : 'session' },
+    plan: {
+      command,
+      cwd,
+      env,
+      lifetime: spec.lifetime === 'Persistent' ? 'persistent' : 'session',
+      separateStderr: spec.log?.separateStderr ?? false,
+    },
     duplicates,
   }
 }

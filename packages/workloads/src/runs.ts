@@ -19,8 +19,10 @@ export interface RunOwner {
 }
 
 /** What to run. */
-export interface RunPlan extends Omit<Launch, 'logFile'> {
+export interface RunPlan extends Omit<Launch, 'logFile' | 'errorFile'> {
   readonly owner: RunOwner
+  /** Stderr has a file of its own. @default false */
+  readonly separateStderr?: boolean
   readonly lifetime: Lifetime
   /** What it was started from: a run with another one is out of date. */
   readonly fingerprint: string
@@ -54,6 +56,8 @@ export interface Run {
   readonly fingerprint: string
   readonly token?: string
   readonly logFile: string
+  /** Of stderr, if it has one of its own. */
+  readonly errorFile?: string
   readonly isAdopted: boolean
   readonly startedAtMs: number
   /** By the monotonic clock; of an adopted run the time of the adoption. */
@@ -75,7 +79,7 @@ export interface Run {
 /** What a line `start` says about a run. */
 export interface RunFacts extends Pick<
   Run,
-  'owner' | 'fingerprint' | 'token' | 'logFile' | 'cause' | 'failures' | 'restarts' | 'ports' | 'variables'
+  'owner' | 'fingerprint' | 'token' | 'logFile' | 'errorFile' | 'cause' | 'failures' | 'restarts' | 'ports' | 'variables'
 > {
   readonly atMs: number
 }
@@ -138,9 +142,9 @@ export function replay(lines: readonly JournalLine[], clock: Clock): Map<string,
 
 /** The lines that a run needs in a new session file. */
 export function linesOf(run: HeldRun): JournalLine[] {
-  const { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, startedAtMs: atMs } = run
-  const { mark, identity, end, stopReason } = run
-  const facts = { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, atMs }
+  const { owner, fingerprint, token, logFile, errorFile, cause, failures, restarts, ports, variables } = run
+  const { mark, identity, end, stopReason, startedAtMs: atMs } = run
+  const facts = { owner, fingerprint, token, logFile, errorFile, cause, failures, restarts, ports, variables, atMs }
   return [
     { event: 'start', mark, facts },
     ...(identity ? [{ event: 'started', mark, identity, facts: {} } as const] : []),

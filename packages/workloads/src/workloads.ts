@@ -19,7 +19,11 @@ import {
   type Logger,
   type Random,
 } from 'evenkeel/unstable/base'
+import type { CustomResourceOptions } from 'evenkeel/server'
 import { OsFiles, type Files } from './files.ts'
+import { OsLogFiles, type LogFiles } from './logs/log-files.ts'
+import { logHandler } from './logs/log-handler.ts'
+import { LogKeeper } from './logs/log-keeper.ts'
 import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
@@ -30,6 +34,8 @@ import { systemTable } from './process-table.ts'
 import type { ProbeChecks } from './prober.ts'
 import type { Run } from './runs.ts'
 import { Session, type SessionOptions } from './session.ts'
+import type { FileWatcher } from './watch/file-watcher.ts'
+import { OsFileWatcher } from './watch/os-file-watcher.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkloadsOptions {
@@ -43,6 +49,10 @@ export interface WorkloadsOptions {
   readonly host?: ProcessHost
   /** @default the files of this machine */
   readonly files?: Files
+  /** @default the log files of this machine */
+  readonly logFiles?: LogFiles
+  /** What `spec.watch` watches. @default the files of this machine */
+  readonly watcher?: FileWatcher
   /** @default HTTP, TCP and programs on this machine */
   readonly checks?: ProbeChecks
   /** @default the clock of this machine */
@@ -57,6 +67,8 @@ export interface Workloads {
   readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
+  /** For the server: the subresource `log`. */
+  readonly customResources: readonly CustomResourceOptions[]
   /**
    * Ends every process that does not outlive this program, and proves it. The runnable calls it; call it yourself where
    * there is no runnable.
@@ -73,17 +85,21 @@ export function workloads({
   clock = new SystemClock(),
   random = new SystemRandom(),
   files = new OsFiles(),
+  logFiles = new OsLogFiles(),
+  watcher = new OsFileWatcher({ clock }),
   checks = new OsProbes({ clock }),
   host: given,
   log,
 }: WorkloadsOptions): Workloads {
   const machine = given ? { host: given } : thisMachine(clock)
+  const keeper = new LogKeeper({ files, logFiles, clock, ...(log && { log }) })
   const session = new Session({
     ...machine,
     files,
     clock,
     folder: resolve(folder),
     name: randomUuid(random).slice(0, 8),
+    removeLogs: (prefix) => keeper.remove(prefix),
     ...(log && { log }),
   })
   const controller = new ProcessController({
@@ -91,13 +107,19 @@ export function workloads({
     host: machine.host,
     files,
     checks,
+    keeper,
+    watcher,
     clock,
+    ...(log && { log }),
     ambient: env,
     cwd: resolve(cwd),
   })
   const stop = async (): Promise<readonly Run[]> => {
     controller.prober.close()
-    return session.close()
+    controller.watch.close()
+    const survivors = await session.close()
+    await keeper.close()
+    return survivors
   }
   return {
     controllers: [controller.declaration()],
@@ -110,6 +132,7 @@ export function workloads({
         },
       },
     ],
+    customResources: [{ kind: Process, streams: { log: logHandler({ keeper, clock, log }) } }],
     stop,
   }
 }
