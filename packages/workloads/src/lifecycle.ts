@@ -11,6 +11,7 @@
  */
 import type { AfterEnd } from './restart-policy.ts'
 import { describeEnd, type Run } from './runs.ts'
+import type { RestartWish } from './watch/file-changes.ts'
 
 export interface Situation {
   /** `spec.running`. */
@@ -29,7 +30,7 @@ export interface Situation {
     readonly isLost: boolean
   }
   /** Files that changed after it was started, or a process that it depends on and that was restarted for them. */
-  readonly wish?: { readonly reason: string; readonly cause: string } | undefined
+  readonly wish?: RestartWish | undefined
   /** The probe that asks for a restart. */
   readonly failedProbe?: { readonly probe: string; readonly output: string } | undefined
   /** What the restart policy says about the end of the run, and when it is due. */

@@ -16,10 +16,11 @@ import { deferred, type Clock, type Deferred, type Logger } from 'evenkeel/unsta
 import { formatTime } from 'evenkeel/unstable/api'
 import type { Files } from '../files.ts'
 import type { LogFiles } from './log-files.ts'
+import { lineStartFrom } from './log-lines.ts'
 import { TimeIndex, type TimeEntry } from './time-index.ts'
 
 export interface LogSeams {
-  readonly files: Pick<Files, 'findText' | 'findBytes' | 'replaceText'>
+  readonly files: Pick<Files, 'findText' | 'replaceText'>
   readonly logFiles: LogFiles
   readonly clock: Clock
   readonly log?: Logger
@@ -45,7 +46,7 @@ const saveMs = 5000
 /** With less than this left a disk counts as full. */
 const fullBytes = 1024 * 1024
 const blockBytes = 4096
-const lineSearchBytes = 65_536
+const lineSearchBytes = 262_144
 
 export class KeptLog {
   readonly path: string
@@ -110,10 +111,14 @@ export class KeptLog {
 
   /** Its program has ended. */
   async release(): Promise<void> {
-    this.#settings = undefined
-    await this.look()
-    await this.#save()
-    this.#endIfUnused()
+    try {
+      await this.look()
+      await this.#bound()
+      await this.#save()
+    } finally {
+      this.#settings = undefined
+      this.#endIfUnused()
+    }
   }
 
   /** A reader: it sees growth until it calls the returned function. */
@@ -241,11 +246,17 @@ export class KeptLog {
     }
   }
 
-  /** The first line that begins there or later. In a line without an end: there. */
+  /** The first line that begins there or later. In a line that is very long: there. */
   async #lineAfter(offset: number): Promise<number> {
-    const bytes = await this.#seams.files.findBytes(this.path, { offset: offset - 1, length: lineSearchBytes })
-    const end = bytes?.indexOf(10) ?? -1
-    return end < 0 ? offset : offset + end
+    const handle = await this.#seams.logFiles.access.open(this.path)
+    if (!handle) return offset
+    try {
+      const end = Math.min(this.#sizeBytes, offset + lineSearchBytes)
+      const start = await lineStartFrom(handle, offset, { start: this.#startBytes, end })
+      return start < end ? start : offset
+    } finally {
+      await handle.close()
+    }
   }
 
   /** Programs write by themselves: that one of their writes failed is only seen by the disk. */

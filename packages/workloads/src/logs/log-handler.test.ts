@@ -96,7 +96,7 @@ describe('the log of a Process', () => {
       const lines = (await read(world, parameters)).split('\n')
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2.1 * 1024 * 1024)
       expect(lines.filter((line) => line.endsWith(' [evenkeel: the line goes on]')).length).toBeGreaterThan(4)
-      expect(lines.join('').match(/x/g)).toHaveLength(10 * 1024 * 1024)
+      expect(lines.join('').replaceAll(/[^x]/g, '')).toHaveLength(10 * 1024 * 1024)
     }
   })
 
@@ -149,7 +149,7 @@ describe('the log of a Process', () => {
     expect(conditionOf(after, 'LogsLost')?.status).toBe('True')
     // Then nothing is looked at any more.
     const before = after.metadata.resourceVersion
-    await world.plane.advance(3_600_000)
+    await world.plane.advance(120_000)
     expect((await world.get('web')).metadata.resourceVersion).toBe(before)
   })
 
@@ -306,10 +306,10 @@ describe('the log of a Process', () => {
       looks++
       return find(one)
     }
-    await world.plane.advance(3_600_000)
+    await world.plane.advance(120_000)
     expect(looks).toBe(0)
     world.logFiles.write(path, 'hello\n')
-    await world.plane.advance(3_600_000)
+    await world.plane.advance(120_000)
     expect(looks).toBeGreaterThan(0)
     expect(looks).toBeLessThan(6)
   })

@@ -8,13 +8,13 @@
  * another run begins or bytes are missing.
  */
 import { ApiError } from 'evenkeel'
-import type { FollowedObject, HandlerResponse, LogOptions, StreamHandler, StreamRequest } from 'evenkeel/server'
+import type { FollowedObject, LogOptions, StreamHandler, StreamRequest } from 'evenkeel/server'
 import { parseTime } from 'evenkeel/unstable/api'
 import { onAbort, type Clock, type Logger } from 'evenkeel/unstable/base'
 import type { ProcessObject } from '../process-kind.ts'
 import type { LogKeeper, OpenLog } from './log-keeper.ts'
 import { parsePosition, type LogPosition } from './log-position.ts'
-import { chooseRun, isRunOver, loggedRuns, markOf, refuse, type LoggedRun } from './run-logs.ts'
+import { chooseRun, isRunOver, loggedRuns, markOf, type LoggedRun } from './run-logs.ts'
 import { openRun, RunReader, type RunSelection } from './run-reader.ts'
 import { systemLines } from './system-log.ts'
 
@@ -101,7 +101,6 @@ class ProcessLogs {
     else this.#run = chooseRun(this.#process, { previous: this.#options.previous, ...(this.#options.run !== undefined && { run: this.#options.run }) })
     if (!this.#run) return
     this.#logs = await openRun(this.#run, this.#options.source, this.#services)
-    if (!this.#logs && !this.#object && !this.#after) refuse(this.#process, this.#run.number)
     // A client that leaves before the first piece.
     onAbort(this.#request.signal, () => {
       for (const open of this.#logs ?? []) void open.close()

@@ -49,7 +49,7 @@ export class LogKeeper {
       paths.map(async (path) => {
         const log = await this.#load(path)
         logs.push(log)
-        if (this.#kept.has(mark)) log.keep({ maxBytes: Math.floor(maxBytes / paths.length), onChange })
+        if (!this.#isClosed) log.keep({ maxBytes: Math.floor(maxBytes / paths.length), onChange })
         return log
       }),
     )

@@ -89,7 +89,7 @@ export function prefixLines(
   for (let from = 0; from < bytes.length;) {
     const found = source.indexOf(newline, from)
     const to = found < 0 ? bytes.length : found + 1
-    at += target.latin1Write(prefixOf(from, to), at)
+    at += target.write(prefixOf(from, to), at, 'latin1')
     at += source.copy(target, at, from, to)
     from = to
   }

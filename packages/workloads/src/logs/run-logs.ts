@@ -63,7 +63,7 @@ export function chooseRun(process: ProcessObject, { run, previous }: RunChoice):
 }
 
 /** @throws {ApiError} `NotFound`, with the runs that have a log */
-export function refuse(process: ProcessObject, number: number): never {
+function refuse(process: ProcessObject, number: number): never {
   const numbers = loggedRuns(process).map((run) => run.number)
   throw new ApiError(
     'NotFound',
@@ -71,7 +71,7 @@ export function refuse(process: ProcessObject, number: number): never {
   )
 }
 
-export function nameOf({ metadata }: Pick<ProcessObject, 'metadata'>): string {
+function nameOf({ metadata }: Pick<ProcessObject, 'metadata'>): string {
   return `Process ${metadata.name}`
 }
 

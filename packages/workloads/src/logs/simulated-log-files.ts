@@ -54,6 +54,8 @@ export class SimulatedLogFiles implements LogFiles {
       )
     },
     watch: (path, call) => {
+      // A program that runs has a log, also when it has written nothing.
+      if (!this.#logs.has(path)) this.write(path, '')
       if (!this.canWatch) return undefined
       const watchers = this.#watchers.get(path) ?? new Set()
       this.#watchers.set(path, watchers.add(call))
