@@ -5,6 +5,7 @@ import type { Client } from 'evenkeel'
 import { Process } from './process-kind.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { ScriptedProbes } from './plane.fixture.ts'
 import { workloads, type Workloads } from './workloads.ts'
@@ -33,6 +34,7 @@ type Declaration = Workloads['controllers'][0]
 interface External {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
+  readonly logFiles: SimulatedLogFiles
   readonly probes: ScriptedProbes
 }
 
@@ -79,6 +81,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
   external: ({ clock }) => ({
     host: new SimulatedHost({ clock }),
     files: new SimulatedFiles(),
+    logFiles: new SimulatedLogFiles({ clock }),
     probes: new ScriptedProbes(),
   }),
   services: {
@@ -91,6 +94,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
           .sort(),
     },
     files: { contents: () => ({}) },
+    logFiles: { contents: (logFiles: SimulatedLogFiles) => logFiles.paths() },
     probes: { contents: () => ({}) },
   },
   controllers: ({ external, clock, random, log }) =>
@@ -100,6 +104,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       env: { PATH: '/bin' },
       host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
       files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
+      logFiles: external.logFiles,
       checks: external.probes,
       clock,
       random,

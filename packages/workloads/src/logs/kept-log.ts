@@ -154,9 +154,10 @@ export class KeptLog {
       this.#sizeBytes = size
       this.#times.add(size, found.writtenAtMs)
       this.#announce()
-      await this.#bound()
-      if (this.#seams.clock.monotonic() - this.#savedMs >= saveMs) await this.#save()
     }
+    // Again when it failed before.
+    await this.#bound()
+    if (hasGrown && this.#seams.clock.monotonic() - this.#savedMs >= saveMs) await this.#save()
     if (found) await this.#checkSpace(hasGrown)
     return hasGrown
   }

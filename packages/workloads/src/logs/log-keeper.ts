@@ -32,6 +32,7 @@ export class LogKeeper {
   readonly #logs = new Map<string, Promise<KeptLog>>()
   readonly #kept = new Map<string, readonly Promise<KeptLog>[]>()
   readonly #problems = new Map<string, () => LogProblems>()
+  readonly #releasing = new Set<Promise<void>>()
   #isClosed = false
 
   constructor(seams: LogSeams) {
@@ -70,15 +71,22 @@ export class LogKeeper {
     const logs = this.#kept.get(mark)
     this.#kept.delete(mark)
     this.#problems.delete(mark)
-    for (const loading of logs ?? [])
-      loading
-        .then(async (log) => {
-          await log.release().catch((error: unknown) => {
-            this.#seams.log?.warn('cannot save the index of a log', { path: log.path, error })
-          })
-          this.#drop(log)
-        })
-        .catch(() => undefined)
+    for (const loading of logs ?? []) {
+      const releasing = this.#release(loading).catch((error: unknown) => {
+        this.#seams.log?.warn('cannot save the index of a log', { error })
+      })
+      this.#releasing.add(releasing)
+      void releasing.finally(() => this.#releasing.delete(releasing))
+    }
+  }
+
+  async #release(loading: Promise<KeptLog>): Promise<void> {
+    const log = await loading
+    try {
+      await log.release()
+    } finally {
+      this.#drop(log)
+    }
   }
 
   /** Where a log begins: what is before was released. */
@@ -119,8 +127,10 @@ export class LogKeeper {
   }
 
   /** Removes all files whose path begins so. Readers that have one open read on. */
-  remove(prefix: string): Promise<void> {
-    return this.#seams.logFiles.removeLogs(prefix)
+  async remove(prefix: string): Promise<void> {
+    // An index that is being saved would be left.
+    await Promise.all(this.#releasing)
+    await this.#seams.logFiles.removeLogs(prefix)
   }
 
   /** Ends all watching. */
