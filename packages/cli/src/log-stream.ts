@@ -47,7 +47,8 @@ export async function* followLines(object: KubeObject, options: FollowOptions): 
       if (!place.isKnown || place.isFixed) return
       if (await isGone(client, object, signal)) return
     } catch (error) {
-      if (signal.aborted || !place.isKnown || !isPassing(error)) throw error
+      const isHarmless = place.isKnown || (place.isUnread && isConnectionError(error) && cutOff.has(error.problem))
+      if (signal.aborted || !isHarmless || !isPassing(error)) throw error
     }
     if (!place.isResumed) onBreak()
     place.resume()
@@ -71,6 +72,11 @@ class Place {
   /** Whether a break can be mended. */
   get isKnown(): boolean {
     return this.#after !== undefined
+  }
+
+  /** Nothing was printed: from the beginning again repeats nothing. */
+  get isUnread(): boolean {
+    return this.#isFirst
   }
 
   /** Only one run is shown, so the end of the stream is the end. */
@@ -112,6 +118,9 @@ async function isGone(client: Client, object: KubeObject, signal: AbortSignal): 
   const found = await client.find(object, { name, ...(namespace !== undefined && { namespace }) }, { signal })
   return found?.metadata.uid !== uid
 }
+
+/** Problems of a connection that was there. */
+const cutOff: ReadonlySet<string> = new Set(['reset', 'garbled'])
 
 /** A server that starts refuses for a moment. */
 function isPassing(error: unknown): boolean {

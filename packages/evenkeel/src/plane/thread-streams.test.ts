@@ -112,5 +112,5 @@ test('a stream that fails in the middle fails at the other side', async () => {
       throw new Error('the disk is gone')
     })(),
   }))
-  await expect(handler(requestOf(never)).then(textOf)).rejects.toThrow('the disk is gone')
+  await expect((async () => textOf(await handler(requestOf(never))))()).rejects.toThrow('the disk is gone')
 })

@@ -53,6 +53,8 @@ export class KeptLog {
   readonly #seams: LogSeams
   #startBytes = 0
   #sizeBytes = 0
+  /** What this Evenkeel has released. */
+  #releasedBytes = 0
   #times = new TimeIndex()
   #problems: LogProblems = {}
   #settings: LogSettings | undefined
@@ -166,6 +168,7 @@ export class KeptLog {
   #restart(): void {
     this.#startBytes = 0
     this.#sizeBytes = 0
+    this.#releasedBytes = 0
     this.#times = new TimeIndex()
   }
 
@@ -226,25 +229,35 @@ export class KeptLog {
 
   async #bound(): Promise<void> {
     const { maxBytes = Infinity } = this.#settings ?? {}
-    if (this.#isBounding || this.#problems.unbounded !== undefined || this.#sizeBytes - this.#startBytes <= maxBytes)
-      return
+    const isTooLong = this.#sizeBytes - this.#startBytes > maxBytes
+    // An earlier Evenkeel may have recorded a beginning and not released what is before.
+    const isLeft = this.#settings !== undefined && this.#releasedBytes < floorTo(this.#startBytes, blockBytes)
+    if (this.#isBounding || this.#problems.unbounded !== undefined || !(isTooLong || isLeft)) return
     this.#isBounding = true
     try {
-      const from = floorTo(this.#startBytes, blockBytes)
-      const start = await this.#lineAfter(this.#sizeBytes - Math.floor(maxBytes * 0.8))
-      this.#times.dropBefore(start)
-      await this.#save(start)
-      // Readers skip what is about to be released.
-      this.#startBytes = start
-      const to = floorTo(start, blockBytes)
-      if (to > from && !(await this.#seams.logFiles.releaseBytes(this.path, { from, to })))
-        this.#report({
-          ...this.#problems,
-          unbounded: `the file system of ${this.path} cannot release the beginning of a file (fallocate --punch-hole): the log grows until the run ends`,
-        })
+      if (isTooLong) await this.#moveStart(await this.#lineAfter(this.#sizeBytes - Math.floor(maxBytes * 0.8)))
+      await this.#releaseStart()
     } finally {
       this.#isBounding = false
     }
+  }
+
+  async #moveStart(start: number): Promise<void> {
+    this.#times.dropBefore(start)
+    await this.#save(start)
+    // Readers skip what is about to be released.
+    this.#startBytes = start
+  }
+
+  async #releaseStart(): Promise<void> {
+    const [from, to] = [this.#releasedBytes, floorTo(this.#startBytes, blockBytes)]
+    if (to <= from) return
+    if (await this.#seams.logFiles.releaseBytes(this.path, { from, to })) this.#releasedBytes = to
+    else
+      this.#report({
+        ...this.#problems,
+        unbounded: `the file system of ${this.path} cannot release the beginning of a file (fallocate --punch-hole): the log grows until the run ends`,
+      })
   }
 
   /** The first line that begins there or later. In a line that is very long: there. */
