@@ -33,7 +33,13 @@ async function withPlane(use: (plane: BenchPlane) => Promise<void>): Promise<voi
   try {
     const ready = await new Promise<Ready>((resolve, reject) => {
       const work = workloads({ folder: join(folder, 'workloads'), cwd: folder })
-      running = runControllers(stop.signal, { ...work, embedded: true, memory: true, data: join(folder, 'data'), onReady: resolve })
+      running = runControllers(stop.signal, {
+        ...work,
+        embedded: true,
+        memory: true,
+        data: join(folder, 'data'),
+        onReady: resolve,
+      })
       running.catch(reject)
     })
     const config = await loadConfig({ kubeconfig: ready.embedded?.kubeconfig ?? '' })
@@ -58,8 +64,22 @@ export async function measureLogs({ rounds, only, quick, print }: BenchOptions):
     for (let round = 0; round < rounds; round++) results.push(await measureRound(plane, { lines, round }))
     const of = (name: keyof (typeof results)[number]): number => median(results.map((one) => one[name]))
     const figures: readonly Figure[] = [
-      { case: 'log in', ours: of('in'), peer: of('bare'), peerName: 'seq to a file', unit: 'lines/s', more: { goal: 1_500_000 } },
-      { case: 'log out', ours: of('out'), peer: of('file'), peerName: 'readFile', unit: 'MB/s', more: { goal: 200, 'MB per second of processor time': Math.round(of('cpu')) } },
+      {
+        case: 'log in',
+        ours: of('in'),
+        peer: of('bare'),
+        peerName: 'seq to a file',
+        unit: 'lines/s',
+        more: { goal: 1_500_000 },
+      },
+      {
+        case: 'log out',
+        ours: of('out'),
+        peer: of('file'),
+        peerName: 'readFile',
+        unit: 'MB/s',
+        more: { goal: 200, 'MB per second of processor time': Math.round(of('cpu')) },
+      },
     ]
     for (const figure of figures) if (figure.case.includes(only)) print(figure)
   })
@@ -75,7 +95,10 @@ async function measureRound({ client, config, folder }: BenchPlane, { lines, rou
   const name = `logs-${round}`
   const gate = join(folder, `go-${round}`)
   const shell = `while [ ! -e ${gate} ]; do sleep 0.01; done; seq 1 ${lines}; exec sleep 1000`
-  const process = await client.create(Process, { metadata: { name, namespace: 'default' }, spec: { shell, log: { maxBytes: 1e9 } } })
+  const process = await client.create(Process, {
+    metadata: { name, namespace: 'default' },
+    spec: { shell, log: { maxBytes: 1e9 } },
+  })
   await untilStarted(client, name)
   const inMs = await timed(async () => {
     closeSync(openSync(gate, 'w'))
@@ -99,13 +122,20 @@ async function measureRound({ client, config, folder }: BenchPlane, { lines, rou
 const reader = fileURLToPath(new URL('log-reader.mjs', import.meta.url))
 
 /** A client in a process of its own: its work is not ours. */
-async function readElsewhere(config: ConnectionConfig, name: string): Promise<{ readonly bytes: number; readonly ms: number }> {
+async function readElsewhere(
+  config: ConnectionConfig,
+  name: string,
+): Promise<{ readonly bytes: number; readonly ms: number }> {
   const url = `${config.server}/apis/workloads.evenkeel.dev/v1/namespaces/default/processes/${name}/log`
   const [ca, token] = [textOf(config.ca), textOf(config.token)]
   const { stdout } = await promisify(execFile)(globalThis.process.execPath, [reader], {
     env: { ...globalThis.process.env, READER: JSON.stringify({ url, ca, token }) },
   })
-  const { status, ...read } = JSON.parse(stdout) as { readonly status: number; readonly bytes: number; readonly ms: number }
+  const { status, ...read } = JSON.parse(stdout) as {
+    readonly status: number
+    readonly bytes: number
+    readonly ms: number
+  }
   if (status !== 200) throw new Error(`the log was answered with ${status}`)
   return read
 }

@@ -11,7 +11,7 @@ import { safeLine } from './terminal.ts'
 /** Cyan, yellow, green, magenta, blue, and their bright ones. */
 const colors = [36, 33, 32, 35, 34, 96, 93, 92, 95, 94]
 
-export interface LineOptions {
+interface LineOptions {
   /** All objects whose lines are printed. */
   readonly objects: readonly KubeObject[]
   /** Only lines that contain it. */

@@ -32,29 +32,40 @@ const lineLengthMax = 4 * 1024 * 1024
 
 /** Ends when the server says that nothing more comes. */
 export async function* followLines(object: KubeObject, options: FollowOptions): AsyncGenerator<string, void> {
-  const { signal, clock, connect, onBreak } = options
+  const { signal, clock, onBreak } = options
   const place = new Place(options.parameters)
   let pause = pauseMs
   for (;;) {
     try {
-      const client = await connect()
-      if (place.isResumed && (await isGone(client, object, signal))) return
-      for await (const line of linesOf(client, object, { parameters: place.parameters, signal })) {
-        pause = pauseMs
-        const shown = place.take(line)
-        if (shown !== undefined) yield shown
-      }
-      if (!place.isKnown || place.isFixed) return
-      if (await isGone(client, object, signal)) return
+      yield* linesUntilEnd(object, place, options)
+      if (place.isOver) return
     } catch (error) {
       const isHarmless = place.isKnown || (place.isUnread && isConnectionError(error) && cutOff.has(error.problem))
       if (signal.aborted || !isHarmless || !isPassing(error)) throw error
     }
-    if (!place.isResumed) onBreak()
+    if (!place.isResumed) {
+      onBreak()
+      pause = pauseMs
+    }
     place.resume()
     await sleep(clock, pause, { signal })
     pause = Math.min(pause * 2, pauseMaxMs)
   }
+}
+
+/** One connection. */
+async function* linesUntilEnd(
+  object: KubeObject,
+  place: Place,
+  { signal, connect }: FollowOptions,
+): AsyncGenerator<string, void> {
+  const client = await connect()
+  if (place.isResumed && (place.isOver = await isGone(client, object, signal))) return
+  for await (const line of linesOf(client, object, { parameters: place.parameters, signal })) {
+    const shown = place.take(line)
+    if (shown !== undefined) yield shown
+  }
+  place.isOver = !place.isKnown || place.isFixed || (await isGone(client, object, signal))
 }
 
 /** Where a reader is in the log. */
@@ -63,7 +74,10 @@ class Place {
   #after: string | undefined
   #isFirst = true
   #hasPositions = false
+  /** The connection broke, and the server has not answered since. */
   isResumed = false
+  /** Nothing more comes. */
+  isOver = false
 
   constructor(given: Parameters) {
     this.#given = given

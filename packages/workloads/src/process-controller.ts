@@ -11,7 +11,6 @@
  * Invariants: values of variables are only in the spec and in the process; a restart request is recorded as handled when a run
  * that answers it has started, or when the object is stopped; the finalizer is removed when no process is left.
  */
-import { createHash } from 'node:crypto'
 import { action, type ControllerDeclaration, type ReconcileResult } from 'evenkeel'
 import { channelSource, type ManagedContext } from 'evenkeel/controller'
 import type { Clock, Logger, Random } from 'evenkeel/unstable/base'
@@ -19,15 +18,15 @@ import { ChangeFeed } from './change-feed.ts'
 import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
-import { decide, fingerprintOf, type Decision, type Situation } from './lifecycle.ts'
+import { decide, type Decision, type Situation } from './lifecycle.ts'
 import { dependencyVerbs, missingOf } from './process-dependencies.ts'
 import { Ports } from './ports.ts'
 import type { LaunchFailure, ProcessHost } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { LogKeeper } from './logs/log-keeper.ts'
-import { planOf } from './process-plan.ts'
+import { planOf, specFingerprint } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
-import { reportLogs, reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
+import { reportLogs, reportRest, reportRun, reportStopping, shortList, withPastRun } from './process-status.ts'
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
 import type { Run, RunOwner } from './runs.ts'
@@ -47,6 +46,8 @@ interface ProcessControllerOptions {
   readonly ambient: Readonly<Record<string, string | undefined>>
   /** Where processes run, and what relative paths begin at. */
   readonly cwd: string
+  /** Of the session and the logs. */
+  readonly folder: string
   readonly log?: Logger
 }
 
@@ -56,7 +57,6 @@ type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, Mana
 const [retryMs, portRetryMs, stopRetryMs] = [5000, 1000, 1000]
 const restartMs = 10
 const concurrency = 64
-const defaultLogBytes = 50 * 1024 * 1024
 
 export class ProcessController {
   readonly prober: Prober
@@ -90,7 +90,7 @@ export class ProcessController {
     const onChange = (owner: RunOwner, note: string): void => {
       this.#feed.push(owner, note)
     }
-    this.watch = new ProcessWatch({ ...options, folder: session.folder, onChange })
+    this.watch = new ProcessWatch({ ...options, onChange })
     session.onChange(onChange)
   }
 
@@ -148,21 +148,13 @@ export class ProcessController {
       isWanted: process.spec.running ?? true,
       isDeleting: false,
       run,
-      fingerprint: this.#fingerprint(process),
+      fingerprint: specFingerprint(process),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
       dependencies: await missingOf(process, { verbs: this.#dependencies, context }),
       wish: this.watch.look(process, run),
       failedProbe: run && this.prober.stateOf(run.mark)?.failed,
       afterEnd: (ended) => this.#afterEnd(ended, process, context.random),
     }
-  }
-
-  #fingerprint({ spec }: ProcessObject): string {
-    const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
-    const log = spec.log?.separateStderr ?? false
-    return fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime }, (text) =>
-      createHash('sha256').update(text).digest('hex').slice(0, 12),
-    )
   }
 
   /** The wait is drawn once, so that a reconcile in between does not move it. */
@@ -242,7 +234,7 @@ export class ProcessController {
       context.event({
         type: 'Warning',
         reason: 'Killed',
-        note: `run ${run.number} did not end within ${gracePeriodSeconds} s: killed ${listOf(step.killed)}`,
+        note: `run ${run.number} did not end within ${gracePeriodSeconds} s: killed ${shortList(step.killed)}`,
       })
     reportStopping(context.status, { process, run, survivors: step.survivors, ...(failed && { failed }) })
     if (!step.isOver) return { afterMs: step.survivors.length > 0 ? step.afterMs : stopRetryMs }
@@ -348,8 +340,10 @@ export class ProcessController {
   /** The status of a run that is alive; its probes begin. */
   async #report(run: Run, process: ProcessObject, context: Context): Promise<void> {
     const { keeper } = this.#options
-    const { maxBytes = defaultLogBytes } = process.spec.log ?? {}
-    keeper.keep(run.mark, run, { maxBytes, onChange: () => void this.#feed.push(run.owner, 'its log') })
+    keeper.keep(run.mark, run, {
+      maxBytes: process.spec.log?.maxBytes,
+      onChange: () => void this.#feed.push(run.owner, 'its log'),
+    })
     if (!this.prober.stateOf(run.mark)) await this.#probe(run, process)
     const state = this.prober.stateOf(run.mark)
     if (state) reportRun(context.status, { process, run, state })
@@ -366,7 +360,14 @@ export class ProcessController {
     const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)
     const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports })).plan : { cwd, env: {} }
     this.prober.watch(
-      { mark: run.mark, logFile: run.logFile, errorFile: run.errorFile, ports, cwd: plan.cwd, env: { ...plan.env, [markVariable]: run.mark } },
+      {
+        mark: run.mark,
+        logFile: run.logFile,
+        errorFile: run.errorFile,
+        ports,
+        cwd: plan.cwd,
+        env: { ...plan.env, [markVariable]: run.mark },
+      },
       {
         probes,
         onChange: (note) => {
@@ -391,12 +392,4 @@ export class ProcessController {
         })
     })
   }
-}
-
-/** An event has room for 1 KiB. */
-const shownLength = 80
-
-function listOf(entries: readonly { readonly pid: number; readonly command: string }[]): string {
-  const shown = entries.slice(0, 5).map(({ pid, command }) => `${pid} (${command.slice(0, shownLength)})`)
-  return entries.length > 5 ? `${shown.join(', ')} and ${entries.length - 5} more` : shown.join(', ')
 }

@@ -4,9 +4,11 @@
  * Variables, later ones win: the environment of Evenkeel unless `inheritEnv` is false, `envFiles` in their order, `env`, the
  * variables of `ports`. Without the inherited ones a process still has a `PATH`.
  */
+import { createHash } from 'node:crypto'
 import { isAbsolute, resolve } from 'node:path'
 import { EnvironmentError, makeEnvironment, parseEnvFile, type Variable } from './environment.ts'
 import type { Files } from './files.ts'
+import { fingerprintOf } from './lifecycle.ts'
 import type { NamedPort } from './ports.ts'
 import type { ProcessObject } from './process-kind.ts'
 import { markVariable } from './process-table.ts'
@@ -67,4 +69,13 @@ async function readEnvFile(
   if (text !== undefined) return parseEnvFile(text, path)
   if (optional) return []
   throw new EnvironmentError(`the environment file ${path} does not exist: create it, or set optional: true`)
+}
+
+/** What a run is started from: another fingerprint starts another run. */
+export function specFingerprint({ spec }: ProcessObject): string {
+  const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
+  const log = spec.log?.separateStderr ?? false
+  return fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime }, (text) =>
+    createHash('sha256').update(text).digest('hex').slice(0, 12),
+  )
 }

@@ -133,3 +133,12 @@ function summaryOf(run: Run): RunStatus {
     env: variables,
   }
 }
+
+/** An event has room for 1 KiB. */
+const shownLength = 80
+
+/** Some processes, for an event. */
+export function shortList(entries: readonly { readonly pid: number; readonly command: string }[]): string {
+  const shown = entries.slice(0, 5).map(({ pid, command }) => `${pid} (${command.slice(0, shownLength)})`)
+  return entries.length > 5 ? `${shown.join(', ')} and ${entries.length - 5} more` : shown.join(', ')
+}

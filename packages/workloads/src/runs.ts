@@ -9,6 +9,7 @@ import type { Clock } from 'evenkeel/unstable/base'
 import { parseMark, type JournalLine, type Lifetime } from './journal.ts'
 import type { NamedPort } from './ports.ts'
 import type { Launch, ProcessIdentity } from './process-host.ts'
+import { markVariable } from './process-table.ts'
 import type { Termination } from './termination.ts'
 
 /** The object that a run belongs to. */
@@ -79,7 +80,16 @@ export interface Run {
 /** What a line `start` says about a run. */
 export interface RunFacts extends Pick<
   Run,
-  'owner' | 'fingerprint' | 'token' | 'logFile' | 'errorFile' | 'cause' | 'failures' | 'restarts' | 'ports' | 'variables'
+  | 'owner'
+  | 'fingerprint'
+  | 'token'
+  | 'logFile'
+  | 'errorFile'
+  | 'cause'
+  | 'failures'
+  | 'restarts'
+  | 'ports'
+  | 'variables'
 > {
   readonly atMs: number
 }
@@ -119,6 +129,11 @@ export function makeRun(
     startedMonotonicMs: clock.monotonic(),
     isOver: false,
   }
+}
+
+/** How the program of a run is started: with its mark in the environment. */
+export function launchOf({ mark, logFile, errorFile }: Run, { command, cwd, env }: RunPlan): Launch {
+  return { command, cwd, env: { ...env, [markVariable]: mark }, logFile, ...(errorFile !== undefined && { errorFile }) }
 }
 
 /** The last run of every object, by its uid, from the lines of a session file. */

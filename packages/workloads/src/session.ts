@@ -25,9 +25,9 @@ import {
   type ProcessHost,
   type ProcessIdentity,
 } from './process-host.ts'
-import { markVariable } from './process-table.ts'
 import {
   describeEnd,
+  launchOf,
   linesOf,
   makeRun,
   replay,
@@ -91,10 +91,6 @@ export class Session {
   /** The session file. */
   get path(): string {
     return `${this.#options.folder}/session`
-  }
-
-  get folder(): string {
-    return this.#options.folder
   }
 
   get name(): string {
@@ -216,15 +212,12 @@ export class Session {
     run: HeldRun,
     { plan, last }: { readonly plan: RunPlan; readonly last: HeldRun | undefined },
   ): Promise<Run | LaunchFailure> {
-    const { command, cwd, env } = plan
-    const { mark, logFile, errorFile, owner, number } = run
-    const result = await this.#options.host
-      .launch({ command, cwd, env: { ...env, [markVariable]: mark }, logFile, ...(errorFile !== undefined && { errorFile }) })
-      .catch(async (error: unknown) => {
-        await this.#settle(run)
-        if (!run.identity) throw error
-        return { identity: run.identity }
-      })
+    const { mark, owner, number } = run
+    const result = await this.#options.host.launch(launchOf(run, plan)).catch(async (error: unknown) => {
+      await this.#settle(run)
+      if (!run.identity) throw error
+      return { identity: run.identity }
+    })
     if ('failure' in result) {
       if (last) this.#runs.set(owner.uid, last)
       else this.#runs.delete(owner.uid)

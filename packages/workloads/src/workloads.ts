@@ -113,6 +113,7 @@ export function workloads({
     ...(log && { log }),
     ambient: env,
     cwd: resolve(cwd),
+    folder: resolve(folder),
   })
   const stop = async (): Promise<readonly Run[]> => {
     controller.prober.close()

@@ -271,7 +271,12 @@ describe('logs of a custom kind with the subresource log', () => {
 
 /** A server whose log has lines with positions, and breaks the connection after some of them. */
 describe('logs of objects whose server knows positions', () => {
-  const Chore = defineKind({ group: 'test.dev', version: 'v1', kind: 'Chore', spec: { type: 'object', properties: {} } })
+  const Chore = defineKind({
+    group: 'test.dev',
+    version: 'v1',
+    kind: 'Chore',
+    spec: { type: 'object', properties: {} },
+  })
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
   const requests: string[] = []
   let printed = ''
@@ -366,8 +371,15 @@ describe('logs of objects whose server knows positions', () => {
     requests.length = 0
     await type(['chore/a', '--run', '2', '--source', 'stderr', '--previous', '--timestamps'])
     expect(requests).toEqual(['timestamps=true&previous=true&source=stderr&run=2'])
-    expect(await type(['chore/a', '--run', 'x'])).toMatchObject({ code: 2, err: expect.stringContaining('--run must be') as string })
-    expect(await type(['chore', '-l', 'app=none'])).toMatchObject({ err: expect.stringContaining('no object') as string })
-    expect(await type(['chore/a', '--all'])).toMatchObject({ err: expect.stringContaining('either names or') as string })
+    expect(await type(['chore/a', '--run', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--run must be') as string,
+    })
+    expect(await type(['chore', '-l', 'app=none'])).toMatchObject({
+      err: expect.stringContaining('no object') as string,
+    })
+    expect(await type(['chore/a', '--all'])).toMatchObject({
+      err: expect.stringContaining('either names or') as string,
+    })
   })
 })

@@ -153,7 +153,13 @@ async function printOutputs(
     const parameters = { ...query }
     const lines =
       query.follow === true
-        ? followLines(object, { parameters, signal, clock, connect: clientsOf(client, call), onBreak: noteOf(object, call) })
+        ? followLines(object, {
+            parameters,
+            signal,
+            clock,
+            connect: clientsOf(client, call),
+            onBreak: noteOf(object, call),
+          })
         : linesOf(client, object, { parameters, signal })
     try {
       for await (const line of lines) print(line)

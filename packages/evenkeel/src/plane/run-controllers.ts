@@ -29,8 +29,7 @@ export async function runControllers(signal: AbortSignal, options: RunOptions): 
       if (Object.keys(streams).length > 0)
         seamsOf(options).log.warn('streams are not served: only an embedded server can', { kind: kind.kind })
     await runOn(config, options, { signal, onReady: options.onReady })
-  }
-  else if (embedded === false)
+  } else if (embedded === false)
     throw new ConfigError(
       'no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded',
     )

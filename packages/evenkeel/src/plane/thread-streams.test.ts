@@ -97,7 +97,8 @@ test('no piece is made before the one before was taken; a client that leaves end
     void (async () => {
       const { body } = await handler(requestOf(leaving.signal))
       const pieces = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
-      for (const expected of ['1', '2']) expect(Buffer.from((await pieces.next()).value as Uint8Array).toString()).toBe(expected)
+      for (const expected of ['1', '2'])
+        expect(Buffer.from((await pieces.next()).value as Uint8Array).toString()).toBe(expected)
       leaving.abort()
     })()
   })

@@ -52,7 +52,9 @@ interface ProgramStream {
 /** The functions of the thread of the program. */
 export function programStreams(all: readonly CustomResourceOptions[], calls: () => Calls): PortFunctions {
   const handlers = new Map(
-    all.flatMap((one) => Object.entries(one.streams ?? {}).map(([name, handler]) => [keyOf(one, name), handler] as const)),
+    all.flatMap((one) =>
+      Object.entries(one.streams ?? {}).map(([name, handler]) => [keyOf(one, name), handler] as const),
+    ),
   )
   const streams = new Map<number, ProgramStream>()
   return {
@@ -95,7 +97,11 @@ export function programStreams(all: readonly CustomResourceOptions[], calls: () 
   }
 }
 
-async function* changesOf(id: number, { ended }: ProgramStream, calls: Calls): AsyncGenerator<UnstructuredObject, void> {
+async function* changesOf(
+  id: number,
+  { ended }: ProgramStream,
+  calls: Calls,
+): AsyncGenerator<UnstructuredObject, void> {
   while (!ended.signal.aborted) {
     const object = await calls.call<UnstructuredObject | undefined>('streamChange', id)
     if (!object) return
@@ -122,7 +128,10 @@ export function serverStreams(all: readonly ThreadCustomResource[], calls: () =>
       const close = (): void => {
         stop()
         if (!requests.delete(id)) return
-        changes.get(id)?.return?.().catch(() => undefined)
+        changes
+          .get(id)
+          ?.return?.()
+          .catch(() => undefined)
         changes.delete(id)
         calls().notify('streamClose', id)
       }

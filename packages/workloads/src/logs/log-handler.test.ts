@@ -1,4 +1,5 @@
 /** The `log` subresource of Processes, on a simulated machine. */
+import { formatMicroTime } from 'evenkeel/unstable/api'
 import { describe, expect, test } from 'vitest'
 import { conditionOf, isReady, phaseIs, startSimulated, type SimulatedPlane } from '../plane.fixture.ts'
 
@@ -161,11 +162,11 @@ describe('the log of a Process', () => {
     const laterMs = world.plane.clock.now()
     world.logFiles.write(path, 'three\nfo')
     await world.plane.advance(10_000)
-    const timeOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z')
+    const timeOf = formatMicroTime
     expect(await read(world, { timestamps: true })).toBe(
       `${timeOf(startMs)} one\n${timeOf(startMs)} two\n${timeOf(laterMs)} three\n${timeOf(laterMs)} fo`,
     )
-    expect(await read(world, { sinceTime: new Date(laterMs).toISOString() })).toBe('three\nfo')
+    expect(await read(world, { sinceTime: formatMicroTime(laterMs) })).toBe('three\nfo')
     expect(await read(world, { sinceSeconds: 15 })).toBe('three\nfo')
     expect(await read(world, { sinceSeconds: 60 })).toBe('one\ntwo\nthree\nfo')
   })
@@ -275,7 +276,12 @@ describe('the log of a Process', () => {
     const { world, path } = await running({ log: { separateStderr: true } })
     const errors = (await world.get('web')).status?.run?.errorFile ?? ''
     expect(errors).toMatch(/\.1\.stderr\.log$/)
-    for (const [file, text] of [[path, 'out 1\n'], [errors, 'err 1\n'], [path, 'out 2\nout 3\n'], [errors, 'err 2\n']] as const) {
+    for (const [file, text] of [
+      [path, 'out 1\n'],
+      [errors, 'err 1\n'],
+      [path, 'out 2\nout 3\n'],
+      [errors, 'err 2\n'],
+    ] as const) {
       world.logFiles.write(file, text)
       await world.plane.advance(1000)
     }

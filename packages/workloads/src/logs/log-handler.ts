@@ -98,7 +98,11 @@ class ProcessLogs {
   async open(): Promise<void> {
     if (this.#after) this.#run = this.#runFrom(this.#after.run)
     else if (this.#object && !this.#isFixed) this.#run = loggedRuns(this.#process).at(-1)
-    else this.#run = chooseRun(this.#process, { previous: this.#options.previous, ...(this.#options.run !== undefined && { run: this.#options.run }) })
+    else
+      this.#run = chooseRun(this.#process, {
+        previous: this.#options.previous,
+        ...(this.#options.run !== undefined && { run: this.#options.run }),
+      })
     if (!this.#run) return
     this.#logs = await openRun(this.#run, this.#options.source, this.#services)
     // A client that leaves before the first piece.
@@ -185,7 +189,11 @@ class ProcessLogs {
 }
 
 /** What Evenkeel did, as lines. */
-async function* systemBody(process: ProcessObject, options: LogOptions, { follow, clock }: BodyServices): AsyncGenerator<Uint8Array, void> {
+async function* systemBody(
+  process: ProcessObject,
+  options: LogOptions,
+  { follow, clock }: BodyServices,
+): AsyncGenerator<Uint8Array, void> {
   const { tailLines, sinceSeconds, sinceTimeMs, timestamps } = options
   const object = options.follow ? follow() : undefined
   const sinceMs = sinceSeconds === undefined ? sinceTimeMs : clock.now() - sinceSeconds * 1000
@@ -216,4 +224,3 @@ async function* firstBytes(body: Body, limit: number): AsyncGenerator<Uint8Array
     if (left <= 0) return
   }
 }
-

@@ -15,7 +15,8 @@ export interface LogPaths {
 }
 
 interface KeepOptions {
-  readonly maxBytes: number
+  /** @default 50 MiB */
+  readonly maxBytes: number | undefined
   /** Called when the problems of a log have changed. */
   readonly onChange: () => void
 }
@@ -26,6 +27,8 @@ export interface OpenLog {
   readonly handle: LogHandle
   close(): Promise<void>
 }
+
+const defaultBytes = 50 * 1024 * 1024
 
 export class LogKeeper {
   readonly #seams: LogSeams
@@ -40,7 +43,7 @@ export class LogKeeper {
   }
 
   /** Keeps the logs of a run in bounds; does nothing for a run whose logs are kept already. */
-  keep(mark: string, { logFile, errorFile }: LogPaths, { maxBytes, onChange }: KeepOptions): void {
+  keep(mark: string, { logFile, errorFile }: LogPaths, { maxBytes = defaultBytes, onChange }: KeepOptions): void {
     if (this.#kept.has(mark) || this.#isClosed) return
     const paths = [logFile, ...(errorFile === undefined ? [] : [errorFile])]
     const logs: KeptLog[] = []

@@ -21,7 +21,9 @@ describe('lines of a log', () => {
         const from = await offsetOfLastLines(handleOf(text), count, { start: 0, end: text.length })
         expect(text.slice(from)).toBe(lastLines(text, count))
       }
-      expect(await countLines(handleOf(text), { start: 0, end: text.length })).toBe((text.match(/[^\n]*\n|[^\n]+$/g) ?? []).length)
+      expect(await countLines(handleOf(text), { start: 0, end: text.length })).toBe(
+        (text.match(/[^\n]*\n|[^\n]+$/g) ?? []).length,
+      )
     },
   )
 

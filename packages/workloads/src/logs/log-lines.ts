@@ -61,11 +61,7 @@ export async function countLines(handle: LogHandle, { start, end }: LinesOptions
 }
 
 /** The first line that begins at or after an offset. */
-export async function lineStartFrom(
-  handle: LogHandle,
-  offset: number,
-  { start, end }: LinesOptions,
-): Promise<number> {
+export async function lineStartFrom(handle: LogHandle, offset: number, { start, end }: LinesOptions): Promise<number> {
   if (offset <= start) return start
   for (let from = offset - 1; from < end;) {
     const bytes = await handle.read({ offset: from, length: Math.min(chunkBytes, end - from) })

@@ -26,5 +26,8 @@ export function parsePosition(text: string): LogPosition {
       'BadRequest',
       `after: ${JSON.stringify(text)} is not a position: use one that a log with positions=true has shown`,
     )
-  return { run: Number(match[1]), offsets: match.slice(2).flatMap((each) => (each === undefined ? [] : [Number(each)])) }
+  return {
+    run: Number(match[1]),
+    offsets: match.slice(2).flatMap((each) => (each === undefined ? [] : [Number(each)])),
+  }
 }

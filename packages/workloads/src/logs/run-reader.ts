@@ -24,7 +24,7 @@ export interface RunSelection {
   readonly positions: boolean
 }
 
-export interface RunReaderOptions extends RunSelection {
+interface RunReaderOptions extends RunSelection {
   readonly keeper: Pick<LogKeeper, 'open'>
   readonly signal: AbortSignal
   readonly now: () => number
@@ -35,7 +35,7 @@ export interface RunReaderOptions extends RunSelection {
 }
 
 /** Where a reader is, for what follows. */
-export interface ReaderState {
+interface ReaderState {
   /** The last byte that was sent ends a line. */
   isAtLineStart: boolean
 }
@@ -46,7 +46,14 @@ export async function openRun(
   source: string | undefined,
   { keeper }: Pick<RunReaderOptions, 'keeper'>,
 ): Promise<readonly OpenLog[] | undefined> {
-  const paths = errorFile === undefined ? [logFile] : source === 'stdout' ? [logFile] : source === 'stderr' ? [errorFile] : [logFile, errorFile]
+  const paths =
+    errorFile === undefined
+      ? [logFile]
+      : source === 'stdout'
+        ? [logFile]
+        : source === 'stderr'
+          ? [errorFile]
+          : [logFile, errorFile]
   const opened = await Promise.all(paths.map((path) => keeper.open(path)))
   const logs = opened.flatMap((log) => log ?? [])
   return logs.length === 0 ? undefined : logs
@@ -77,7 +84,9 @@ export class RunReader {
     if (tailLines === undefined || this.#logs.length === 1) return
     // Of the last lines of each only the last of both are wanted.
     const counts = await Promise.all(
-      this.#logs.map(({ handle, log }, index) => countLines(handle, { start: offsets[index] ?? 0, end: log.sizeBytes })),
+      this.#logs.map(({ handle, log }, index) =>
+        countLines(handle, { start: offsets[index] ?? 0, end: log.sizeBytes }),
+      ),
     )
     this.#skipLines = Math.max(0, counts.reduce((sum, count) => sum + count, 0) - tailLines)
   }

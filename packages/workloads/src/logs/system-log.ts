@@ -7,7 +7,7 @@
  */
 import type { ProcessObject } from '../process-kind.ts'
 
-export interface SystemLine {
+interface SystemLine {
   /** Names the fact: a reader shows it once. */
   readonly key: string
   readonly at: string
@@ -37,7 +37,10 @@ export function systemLines({ status }: Pick<ProcessObject, 'status'>): readonly
     })
   }
   // The same moment: in the order of the status.
-  return lines.map((line, index) => ({ line, index })).sort((a, b) => compare(a.line.at, b.line.at) || a.index - b.index).map(({ line }) => ({ ...line, text: line.text.replaceAll(/\s*\n\s*/g, ' ') }))
+  return lines
+    .map((line, index) => ({ line, index }))
+    .sort((a, b) => compare(a.line.at, b.line.at) || a.index - b.index)
+    .map(({ line }) => ({ ...line, text: line.text.replaceAll(/\s*\n\s*/g, ' ') }))
 }
 
 function compare(a: string, b: string): number {

@@ -7,7 +7,13 @@ describe('TimeIndex', () => {
       [400, 1000],
       [900, 1100],
     ])
-    expect([0, 399, 400, 899, 900].map((offset) => index.find(offset)?.[1])).toEqual([1000, 1000, 1100, 1100, undefined])
+    expect([0, 399, 400, 899, 900].map((offset) => index.find(offset)?.[1])).toEqual([
+      1000,
+      1000,
+      1100,
+      1100,
+      undefined,
+    ])
     expect([500, 1000, 1050, 1100, 2000].map((ms) => index.offsetAt(ms))).toEqual([0, 0, 400, 400, 900])
   })
 

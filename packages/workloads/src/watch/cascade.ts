@@ -9,7 +9,7 @@
  * in each cascade; a newer cascade of the same process replaces the one before.
  */
 
-export interface CascadeMember {
+interface CascadeMember {
   readonly key: string
   readonly dependsOn: readonly string[]
 }
@@ -26,7 +26,7 @@ interface Wave {
   readonly members: Map<string, Member>
 }
 
-export interface DueMember {
+interface DueMember {
   readonly key: string
   readonly cause: string
 }

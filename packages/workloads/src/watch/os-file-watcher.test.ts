@@ -1,5 +1,14 @@
 /** The files of this machine, watched. Waits for events, never for time. */
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SimulatedClock, SystemClock } from 'evenkeel/unstable/base'
@@ -148,7 +157,11 @@ describe('watched files of this machine', () => {
 
   test('the newest file is found, without those that are ignored', async () => {
     const folder = makeFolder()
-    for (const [name, seconds] of [['a.ts', 1000], ['b.ts', 3000], ['c.log', 9000]] as const) {
+    for (const [name, seconds] of [
+      ['a.ts', 1000],
+      ['b.ts', 3000],
+      ['c.log', 9000],
+    ] as const) {
       write(join(folder, name))
       utimesSync(join(folder, name), seconds, seconds)
     }

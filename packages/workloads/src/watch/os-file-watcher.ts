@@ -187,14 +187,18 @@ class WatchedTree {
       for (const path of changed) this.#listener.onChange(path)
     }
     this.#cancelPoll = this.#options.clock.after(pollMs, look)
-    const reason = code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches is reached (fs.inotify.max_user_watches)' : code
+    const reason =
+      code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches is reached (fs.inotify.max_user_watches)' : code
     this.#listener.onProblem(
       `cannot watch ${folder}: ${reason}. The files are compared every ${pollMs / 1000} s instead`,
     )
   }
 }
 
-function changedPaths(before: ReadonlyMap<string, FileState>, after: ReadonlyMap<string, FileState>): readonly string[] {
+function changedPaths(
+  before: ReadonlyMap<string, FileState>,
+  after: ReadonlyMap<string, FileState>,
+): readonly string[] {
   const changed = [...after].filter(([path, { mtimeMs, size }]) => {
     const old = before.get(path)
     return old?.mtimeMs !== mtimeMs || old.size !== size
