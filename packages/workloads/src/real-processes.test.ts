@@ -113,6 +113,24 @@ describe('a Process on this machine', () => {
     for (const pid of pids) expect(killed?.note).toContain(String(pid))
   })
 
+  test('W25: a change of a watched file restarts the process, and the cause names the file', async () => {
+    const world = await startReal()
+    mkdirSync(join(world.folder, 'src'))
+    writeFileSync(
+      join(world.folder, 'src/server.cjs'),
+      `console.log('listening 1'); setInterval(() => undefined, 1000)`,
+    )
+    await world.create('web', { command: [node, 'src/server.cjs'], watch: { paths: ['src'] }, probes: untilLog })
+    await world.until('web', isReady)
+    writeFileSync(
+      join(world.folder, 'src/server.cjs'),
+      `console.log('listening 2'); setInterval(() => undefined, 1000)`,
+    )
+    const { status } = await world.until('web', (object) => isReady(object) && object.status?.run?.number === 2)
+    expect(status?.run?.cause).toBe('src/server.cjs changed')
+    expect(linesOf(status?.run?.logFile ?? '')).toEqual(['listening 2'])
+  })
+
   test('a process that is killed by another program is restarted by its exit', async () => {
     const world = await startReal()
     await world.create('web', { command: ['sleep', '1000'] })

@@ -157,10 +157,10 @@ export class KeptLog {
       this.#times.add(size, found.writtenAtMs)
       this.#announce()
     }
-    // Again when it failed before.
+    if (found) await this.#checkSpace(hasGrown)
+    // Again when it failed before: on a full disk the new beginning cannot be recorded.
     await this.#bound()
     if (hasGrown && this.#seams.clock.monotonic() - this.#savedMs >= saveMs) await this.#save()
-    if (found) await this.#checkSpace(hasGrown)
     return hasGrown
   }
 

@@ -20,6 +20,8 @@ interface LogPiece {
 
 interface CursorOptions {
   readonly offset: number
+  /** Nothing from here on is read. */
+  readonly end: number
   readonly isByLines: boolean
   /** Stamps what came after the last look. */
   readonly now: () => number
@@ -61,7 +63,7 @@ export class LogCursor {
     const { log, handle } = this.#open
     for (;;) {
       this.#skipReleased()
-      const length = Math.min(lineBytesMax, log.sizeBytes - this.#offset)
+      const length = Math.min(lineBytesMax, Math.min(log.sizeBytes, this.#options.end) - this.#offset)
       if (length <= 0) return undefined
       const bytes = await handle.read({ offset: this.#offset, length })
       // It may have been released while it was read.

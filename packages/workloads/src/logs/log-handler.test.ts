@@ -135,6 +135,9 @@ describe('the log of a Process', () => {
     const { world, path } = await running()
     world.logFiles.write(path, 'before\n')
     world.logFiles.freeBytes = 4
+    const replaceText = world.files.replaceText.bind(world.files)
+    world.files.replaceText = (file, text) =>
+      world.logFiles.freeBytes < 1e6 ? Promise.reject(new Error('ENOSPC')) : replaceText(file, text)
     await world.plane.advance(2000)
     world.logFiles.write(path, 'abc\n')
     expect(world.logFiles.write(path, 'lost\n')).toBe(false)
@@ -217,6 +220,19 @@ describe('the log of a Process', () => {
     await two.until('end\n')
     expect(one.text).toHaveLength('hello\n'.length + 100 * 100_001 + 'end\n'.length)
     await slow.return(undefined)
+  })
+
+  test('a reader that does not follow ends, also when its process writes as fast as it reads', async () => {
+    const { world, path } = await running()
+    world.logFiles.write(path, 'x\n'.repeat(2_000_000))
+    const pieces: string[] = []
+    for await (const piece of world.client.subresource('log').stream(keyOf('web'))) {
+      pieces.push(piece)
+      world.logFiles.write(path, 'y\n'.repeat(2_000_000))
+      await world.plane.advance(200)
+      expect(pieces.length).toBeLessThan(100)
+    }
+    expect(pieces.join('')).toBe('x\n'.repeat(2_000_000))
   })
 
   test('W27: a reader that follows goes on with the next runs after a mark, and ends with the object', async () => {

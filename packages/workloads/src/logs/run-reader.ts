@@ -77,10 +77,14 @@ export class RunReader {
   /** Finds where to begin. Call it once, before reading. */
   async begin(): Promise<void> {
     const offsets = await Promise.all(this.#logs.map((open, index) => this.#offsetOf(open, index)))
-    const { now, tailLines } = this.#options
-    this.#cursors = this.#logs.map(
-      (open, index) => new LogCursor(open, { offset: offsets[index] ?? 0, isByLines: this.#isByLines, now }),
-    )
+    const { now, tailLines, isOver } = this.#options
+    const isByLines = this.#isByLines
+    // A program that writes on must not hold a reader that wants what is there.
+    const isBounded = isOver()
+    this.#cursors = this.#logs.map((open, index) => {
+      const end = isBounded ? open.log.sizeBytes : Infinity
+      return new LogCursor(open, { offset: offsets[index] ?? 0, end, isByLines, now })
+    })
     if (tailLines === undefined || this.#logs.length === 1) return
     // Of the last lines of each only the last of both are wanted.
     const counts = await Promise.all(
@@ -99,11 +103,21 @@ export class RunReader {
   async *pieces(state: ReaderState): AsyncGenerator<Uint8Array, void> {
     const { signal } = this.#options
     const news = new News(signal)
+    try {
+      yield* this.#piecesUntilOver(state, news)
+    } finally {
+      news.close()
+    }
+  }
+
+  async *#piecesUntilOver(state: ReaderState, news: News): AsyncGenerator<Uint8Array, void> {
+    const { signal } = this.#options
     news.listen(this.#options.changed, this.#options.isOver)
     for (const { log } of this.#logs) news.listen(() => log.changed(), this.#options.isOver)
     while (!signal.aborted) {
       news.forget()
       const isOver = this.#options.isOver()
+      // What was written last.
       if (isOver) await Promise.all(this.#logs.map(({ log }) => log.look()))
       for (;;) {
         const bytes = await this.#next(isOver)
@@ -192,15 +206,24 @@ function timeOf({ log, offset }: LogCursor): number {
 class News {
   #changed: Deferred<undefined> = deferred()
   readonly #signal: AbortSignal
+  readonly #stop: () => void
+  #isClosed = false
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    onAbort(signal, this.#tell)
+    this.#stop = onAbort(signal, () => {
+      this.#tell()
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stop()
   }
 
   listen(changed: () => Promise<unknown>, isOver: () => boolean): void {
     void (async () => {
-      while (!this.#signal.aborted) {
+      while (!this.#signal.aborted && !this.#isClosed) {
         await changed()
         this.#tell()
         if (isOver()) return
