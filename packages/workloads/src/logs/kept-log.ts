@@ -64,7 +64,8 @@ export class KeptLog {
   #isActive = false
   #isTurning = false
   #isNews = false
-  #isBounding = false
+  /** Settles when the last look is over: one at a time, so that the last one sees and bounds everything. */
+  #looking: Promise<unknown> = Promise.resolve()
   #savedMs = -Infinity
   #spaceCheckedMs = -Infinity
   #fullSince: number | undefined
@@ -115,7 +116,6 @@ export class KeptLog {
   async release(): Promise<void> {
     try {
       await this.look()
-      await this.#bound()
       await this.#save()
     } finally {
       this.#settings = undefined
@@ -147,7 +147,13 @@ export class KeptLog {
   }
 
   /** Looks at the file now. Returns whether it has grown. */
-  async look(): Promise<boolean> {
+  look(): Promise<boolean> {
+    const looking = this.#looking.then(() => this.#lookNow())
+    this.#looking = looking.catch(() => undefined)
+    return looking
+  }
+
+  async #lookNow(): Promise<boolean> {
     const found = await this.#seams.logFiles.findSize(this.path)
     const size = found?.sizeBytes ?? 0
     if (size < this.#sizeBytes) this.#restart()
@@ -232,14 +238,9 @@ export class KeptLog {
     const isTooLong = this.#sizeBytes - this.#startBytes > maxBytes
     // An earlier Evenkeel may have recorded a beginning and not released what is before.
     const isLeft = this.#settings !== undefined && this.#releasedBytes < floorTo(this.#startBytes, blockBytes)
-    if (this.#isBounding || this.#problems.unbounded !== undefined || !(isTooLong || isLeft)) return
-    this.#isBounding = true
-    try {
-      if (isTooLong) await this.#moveStart(await this.#lineAfter(this.#sizeBytes - Math.floor(maxBytes * 0.8)))
-      await this.#releaseStart()
-    } finally {
-      this.#isBounding = false
-    }
+    if (this.#problems.unbounded !== undefined || !(isTooLong || isLeft)) return
+    if (isTooLong) await this.#moveStart(await this.#lineAfter(this.#sizeBytes - Math.floor(maxBytes * 0.8)))
+    await this.#releaseStart()
   }
 
   async #moveStart(start: number): Promise<void> {

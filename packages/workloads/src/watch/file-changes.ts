@@ -131,16 +131,28 @@ export class FileChanges {
   #add(watched: Watched, path: string, debounceMs: number): void {
     if (watched.fresh.size < pathsMax) watched.fresh.add(path)
     watched.cancel()
-    watched.cancel = this.#options.clock.after(debounceMs, () => {
-      const [first = '', ...others] = watched.fresh
-      watched.fresh.clear()
-      const shown = this.#shown(first)
-      const cause =
-        others.length === 0
-          ? `${shown} changed`
-          : `${shown} and ${others.length}${others.length + 1 === pathsMax ? ' or more' : ''} other files changed`
-      this.#wish(watched.owner, { reason: 'FileChanged', cause })
+    const { clock } = this.#options
+    let isCancelled = false
+    const cancel = clock.after(debounceMs, () => {
+      // When this program is late, changes may wait that came before the time was over.
+      clock.soon(() => {
+        if (!isCancelled) this.#settle(watched)
+      })
     })
+    watched.cancel = () => {
+      isCancelled = true
+      cancel()
+    }
+  }
+
+  #settle(watched: Watched): void {
+    const [first = '', ...others] = watched.fresh
+    watched.fresh.clear()
+    const shown = this.#shown(first)
+    const isMore = others.length + 1 === pathsMax ? ' or more' : ''
+    const cause =
+      others.length === 0 ? `${shown} changed` : `${shown} and ${others.length}${isMore} other files changed`
+    this.#wish(watched.owner, { reason: 'FileChanged', cause })
   }
 
   #wish(owner: RunOwner, wish: Omit<RestartWish, 'sequence'>): void {
