@@ -1,8 +1,9 @@
 /** Processes on this machine, on a real plane. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isReady, phaseIs, startReal } from './plane.fixture.ts'
 import { systemTable } from './process-table.ts'
 
@@ -115,20 +116,22 @@ describe('a Process on this machine', () => {
 
   test('W25: a change of a watched file restarts the process, and the cause names the file', async () => {
     const world = await startReal()
-    mkdirSync(join(world.folder, 'src'))
-    writeFileSync(
-      join(world.folder, 'src/server.cjs'),
-      `console.log('listening 1'); setInterval(() => undefined, 1000)`,
-    )
-    await world.create('web', { command: [node, 'src/server.cjs'], watch: { paths: ['src'] }, probes: untilLog })
+    // What is in the folder of Evenkeel itself is ignored.
+    const app = mkdtempSync(join(tmpdir(), 'evenkeel-app-'))
+    onTestFinished(() => {
+      rmSync(app, { recursive: true, force: true })
+    })
+    const path = join(app, 'server.cjs')
+    const write = (text: string): void => {
+      writeFileSync(path, `console.log('listening ${text}'); setInterval(() => undefined, 1000)`)
+    }
+    write('1')
+    await world.create('web', { command: [node, path], watch: { paths: [app] }, probes: untilLog })
     await world.until('web', isReady)
-    writeFileSync(
-      join(world.folder, 'src/server.cjs'),
-      `console.log('listening 2'); setInterval(() => undefined, 1000)`,
-    )
+    write('2')
     // On a slow machine the two steps of one write may be seen as two changes.
     const { status } = await world.until('web', (object) => isReady(object) && (object.status?.run?.number ?? 0) > 1)
-    expect(status?.run?.cause).toBe('src/server.cjs changed')
+    expect(status?.run?.cause).toBe(`${path} changed`)
     expect(linesOf(status?.run?.logFile ?? '')).toEqual(['listening 2'])
   })
 
