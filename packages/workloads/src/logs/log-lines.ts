@@ -1,7 +1,7 @@
 /**
  * Lines in the bytes of a log: where they begin, and what is put before each.
  *
- * Bytes are kept as they are; only the byte 10 counts. A line of more than `lineBytesMax` bytes is sent in parts, each but the
+ * Bytes are kept as they are; only the byte 10 counts. A line of more than `lineBytesMax` bytes is sent in parts of at most twice as many, each but the
  * last with {@link splitMark} at its end, so that neither a reader nor we need memory for a line without an end.
  */
 import type { LogHandle } from './log-files.ts'
