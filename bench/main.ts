@@ -16,6 +16,7 @@ import { runtimeBench } from './runtime/main.ts'
 import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 import { verbsBench } from './verbs/main.ts'
+import { workloadsBench } from './workloads/main.ts'
 
 const benches: Readonly<Record<string, Bench>> = {
   apply: applyBench,
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   server: serverBench,
   store: storeBench,
   verbs: verbsBench,
+  workloads: workloadsBench,
 }
 
 const help = `npm run bench -- NAME [options]

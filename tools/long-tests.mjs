@@ -10,8 +10,7 @@ export const longTests = [
   'packages/evenkeel/src/testing/workers.test.ts',
   'packages/evenkeel/src/testing/determinism.test.ts',
   'packages/mutants/**/*.test.ts',
-  'packages/workloads/src/explored.test.ts',
-  'packages/workloads/src/services/explored-services.test.ts',
+  'packages/workloads/src/**/explored*.test.ts',
   'examples/*/explored*.test.ts',
   'examples/shapes/**/*.test.ts',
   'examples/app-route/**/*.test.ts',
@@ -36,6 +35,7 @@ export const longTests = [
   'packages/conformance/src/server/on-files.test.ts',
   'packages/workloads/src/real-processes.test.ts',
   'packages/workloads/src/services/real-services.test.ts',
+  'packages/workloads/src/logs/real-logs.test.ts',
   'packages/workloads/src/watchdog.test.ts',
   'packages/dcp/src/host.test.ts',
 ]

@@ -92,8 +92,6 @@ interface Row {
 
 function moreOf({ more }: Row, who: string, figures: readonly SessionFigures[]): Record<string, number> {
   switch (more) {
-    case undefined:
-      return {}
     case 'startCpuMs':
       return { [`CPU ms, ${who}`]: Math.round(median(figures.map(({ startCpuMs }) => startCpuMs))) }
     case 'pss':
@@ -103,6 +101,8 @@ function moreOf({ more }: Row, who: string, figures: readonly SessionFigures[]):
       }
     case 'survivors':
       return { [`survivors, ${who}`]: figures.reduce((sum, { survivors }) => sum + survivors, 0) }
+    default:
+      return {}
   }
 }
 

@@ -8,6 +8,7 @@ import { Service } from './services/service-kind.ts'
 import { SimulatedNetwork } from './services/simulated-network.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { ScriptedProbes } from './plane.fixture.ts'
 import { workloads, type Workloads } from './workloads.ts'
@@ -36,6 +37,7 @@ type Declaration = Workloads['controllers'][0]
 interface External {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
+  readonly logFiles: SimulatedLogFiles
   readonly probes: ScriptedProbes
 }
 
@@ -52,6 +54,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
   external: ({ clock }) => ({
     host: new SimulatedHost({ clock }),
     files: new SimulatedFiles(),
+    logFiles: new SimulatedLogFiles({ clock }),
     probes: new ScriptedProbes(),
   }),
   services: {
@@ -64,6 +67,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
           .sort(),
     },
     files: { contents: () => ({}) },
+    logFiles: { contents: (logFiles: SimulatedLogFiles) => logFiles.paths() },
     probes: { contents: () => ({}) },
   },
   kinds: [Service],
@@ -75,6 +79,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
       files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
       network: new SimulatedNetwork(),
+      logFiles: external.logFiles,
       checks: external.probes,
       clock,
       random,

@@ -2,6 +2,8 @@
  * `@evenkeel/workloads`: kinds and controllers that run processes on this machine.
  */
 export { OsFiles, type Files } from './files.ts'
+export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
+export { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 export { OsProcessHost } from './os-host.ts'
 export { OsProbes } from './os-probes.ts'
 export {
@@ -33,4 +35,7 @@ export { OsNetwork } from './services/os-network.ts'
 export { Endpoint, Service, type EndpointObject, type ServiceObject } from './services/service-kind.ts'
 export type { RouterSettings } from './services/services.ts'
 export { SimulatedNetwork } from './services/simulated-network.ts'
+export type { FileChange, FileWatcher, WatchRequest } from './watch/file-watcher.ts'
+export { OsFileWatcher } from './watch/os-file-watcher.ts'
+export { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 export { workloads, type Workloads, type WorkloadsOptions } from './workloads.ts'

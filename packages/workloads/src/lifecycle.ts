@@ -11,6 +11,7 @@
  */
 import type { AfterEnd } from './restart-policy.ts'
 import { describeEnd, type Run } from './runs.ts'
+import type { RestartWish } from './watch/file-changes.ts'
 
 export interface Situation {
   /** `spec.running`. */
@@ -28,6 +29,8 @@ export interface Situation {
     /** One with `whenLost: Stop` is missing. */
     readonly isLost: boolean
   }
+  /** Files that changed after it was started, or a process that it depends on and that was restarted for them. */
+  readonly wish?: RestartWish | undefined
   /** The probe that asks for a restart. */
   readonly failedProbe?: { readonly probe: string; readonly output: string } | undefined
   /** What the restart policy says about the end of the run, and when it is due. */
@@ -67,13 +70,14 @@ const causeLength = 500
 
 /** Why a run that is alive has to end. */
 function whyToEnd(run: Run, situation: Situation): { readonly reason: string; readonly cause: string } | undefined {
-  const { isDeleting, isWanted, request, fingerprint, failedProbe, dependencies } = situation
+  const { isDeleting, isWanted, request, fingerprint, failedProbe, dependencies, wish } = situation
   if (isDeleting) return { reason: 'Deleted', cause: 'the object is being deleted' }
   if (!isWanted) return { reason: 'Stopped', cause: 'spec.running is false' }
   // A run that is ending ends, also when it is wanted again: then another one starts.
   if (run.stopReason !== undefined) return { reason: run.stopReason, cause: 'it is stopping' }
   if (isNew(request, run)) return { reason: 'RestartRequested', cause: `a restart was requested by ${request.by}` }
   if (run.fingerprint !== fingerprint) return { reason: 'SpecChanged', cause: changeOf(run, fingerprint) }
+  if (wish) return { reason: wish.reason, cause: wish.cause }
   if (failedProbe)
     return {
       reason: 'ProbeFailed',
@@ -89,12 +93,13 @@ function isNew(request: Situation['request'], run: Run): request is NonNullable<
 }
 
 /** After the last run is over, or before the first one. */
-function nextStart({ run, request, fingerprint, afterEnd }: Situation): Decision {
+function nextStart({ run, request, fingerprint, wish, afterEnd }: Situation): Decision {
   if (!run) return { do: 'start', cause: 'it was created', failures: 0, restarts: 0 }
   const { restarts } = run
   const fresh = (cause: string): Decision => ({ do: 'start', cause, failures: 0, restarts })
   if (isNew(request, run)) return fresh(`a restart was requested by ${request.by}`)
   if (run.fingerprint !== fingerprint) return fresh(changeOf(run, fingerprint))
+  if (wish) return fresh(wish.cause)
   if (run.stopReason !== undefined && run.stopReason !== 'ProbeFailed')
     return fresh(`it was stopped (${run.stopReason}) and may run again`)
   const after = afterEnd(run)

@@ -15,6 +15,8 @@ interface LogScannerOptions {
   readonly files: Pick<Files, 'findBytes'>
   readonly path: string
   readonly contains: string
+  /** Where the log begins: what is before was released. @default 0 */
+  readonly findStart?: () => Promise<number>
 }
 
 const chunkBytes = 65_536
@@ -23,7 +25,7 @@ const lineLength = 65_536
 export class LogScanner {
   readonly #options: LogScannerOptions
   #decoder: InstanceType<typeof TextDecoder> | undefined
-  #offset = 0
+  #offset: number | undefined
   #line = ''
   #hasFound = false
 
@@ -33,7 +35,8 @@ export class LogScanner {
 
   /** Reads what was added. Once the text was found, it stays found. */
   async scan(): Promise<ProbeOutcome> {
-    const { files, path, contains } = this.#options
+    const { files, path, contains, findStart } = this.#options
+    this.#offset ??= (await findStart?.()) ?? 0
     while (!this.#hasFound) {
       const bytes = await files.findBytes(path, { offset: this.#offset, length: chunkBytes })
       if (!bytes || bytes.length === 0) break

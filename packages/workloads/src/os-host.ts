@@ -84,16 +84,18 @@ export class OsProcessHost implements ProcessHost {
     return { identity }
   }
 
-  #spawn({ command: [argv0 = '', ...args], cwd, env, logFile }: Launch, path: string): ChildProcess {
+  #spawn({ command: [argv0 = '', ...args], cwd, env, logFile, errorFile }: Launch, path: string): ChildProcess {
     mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
     const log = openSync(logFile, 'a', 0o600)
+    const errors = errorFile === undefined ? log : openSync(errorFile, 'a', 0o600)
     try {
       // `unref`: a process that is meant to outlive us does not hold us back.
-      const child = spawn(path, args, { argv0, cwd, env, detached: true, stdio: ['ignore', log, log] })
+      const child = spawn(path, args, { argv0, cwd, env, detached: true, stdio: ['ignore', log, errors] })
       child.unref()
       return child
     } finally {
       closeSync(log)
+      if (errors !== log) closeSync(errors)
     }
   }
 

@@ -12,7 +12,9 @@ import { Process, type ProcessObject } from './process-kind.ts'
 import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
 import { SimulatedNetwork } from './services/simulated-network.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
@@ -61,6 +63,8 @@ export interface SimulatedPlane extends ProcessPlane {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
   readonly network: SimulatedNetwork
+  readonly logFiles: SimulatedLogFiles
+  readonly watcher: SimulatedFileWatcher
   readonly probes: ScriptedProbes
   /** The identity of the current run. */
   identityOf(name: string): Promise<ProcessIdentity>
@@ -79,6 +83,8 @@ export async function startSimulated(
   const files = given.files ?? new SimulatedFiles()
   const network = new SimulatedNetwork()
   const probes = new ScriptedProbes()
+  const logFiles = new SimulatedLogFiles({ clock })
+  const watcher = new SimulatedFileWatcher({ clock })
   const random = new SeededRandom('processes')
   const work = workloads({
     folder: '/data',
@@ -87,12 +93,15 @@ export async function startSimulated(
     host,
     files,
     network,
+    logFiles,
+    watcher,
     checks: probes,
     clock,
     random,
     ...(given.router && { router: given.router }),
   })
-  const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
+  const { controllers, customResources } = work
+  const plane = await startTestPlane({ controllers, customResources, simulated: true })
   clock.target = plane.clock
   onTestFinished(() => plane.stop())
   const base = basicsOf(plane, work)
@@ -101,6 +110,8 @@ export async function startSimulated(
     host,
     files,
     network,
+    logFiles,
+    watcher,
     probes,
     async identityOf(name) {
       const { status } = await base.get(name)
@@ -114,7 +125,8 @@ export async function startSimulated(
 export async function startReal(): Promise<ProcessPlane & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-workloads-'))
   const work = workloads({ folder, cwd: folder })
-  const plane = await startTestPlane({ controllers: work.controllers })
+  const { controllers, customResources } = work
+  const plane = await startTestPlane({ controllers, customResources })
   onTestFinished(async () => {
     await work.stop()
     await plane.stop()

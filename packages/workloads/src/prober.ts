@@ -68,6 +68,7 @@ export interface ProbeChecks {
 interface ProbeTarget {
   readonly mark: string
   readonly logFile: string
+  readonly errorFile?: string | undefined
   readonly ports: readonly { readonly name: string; readonly port: number }[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -86,6 +87,8 @@ interface ProberOptions {
   readonly clock: Clock
   readonly files: Files
   readonly checks: ProbeChecks
+  /** Where a log begins. @default 0 */
+  readonly findLogStart?: (path: string) => Promise<number>
 }
 
 /** The probes of one run. */
@@ -155,9 +158,7 @@ export class Prober {
     const settings = watched.probes[name]
     if (!settings) return
     const { initialDelaySeconds = 0 } = settings
-    const scanner =
-      settings.logLine &&
-      new LogScanner({ files: this.#options.files, path: watched.target.logFile, ...settings.logLine })
+    const scanner = settings.logLine && this.#scannerOf(watched, settings.logLine)
     const counts = { successes: 0, failures: 0 }
     const look = async (): Promise<void> => {
       const outcome = await this.#check(watched, { settings, scanner })
@@ -168,6 +169,22 @@ export class Prober {
       if (!isDecided) this.#after(watched, { name, seconds: settings.periodSeconds ?? 1, look })
     }
     this.#after(watched, { name, seconds: initialDelaySeconds, look })
+  }
+
+  /** Looks at both outputs of a run that has two. */
+  #scannerOf({ target }: Watched, logLine: { readonly contains: string }): Pick<LogScanner, 'scan'> {
+    const { files, findLogStart } = this.#options
+    const [first, second] = [target.logFile, target.errorFile].flatMap((path) =>
+      path === undefined
+        ? []
+        : new LogScanner({ files, path, ...logLine, ...(findLogStart && { findStart: () => findLogStart(path) }) }),
+    )
+    return {
+      scan: async () => {
+        const found = await first?.scan()
+        return found && (found.isOk || !second) ? found : await (second as LogScanner).scan()
+      },
+    }
   }
 
   #after(
@@ -183,7 +200,7 @@ export class Prober {
 
   async #check(
     { target, stopping }: Watched,
-    { settings, scanner }: { readonly settings: ProbeSettings; readonly scanner: LogScanner | undefined },
+    { settings, scanner }: { readonly settings: ProbeSettings; readonly scanner: Pick<LogScanner, 'scan'> | undefined },
   ): Promise<ProbeOutcome> {
     try {
       if (scanner) return await scanner.scan()

@@ -11,38 +11,45 @@
  * Invariants: values of variables are only in the spec and in the process; a restart request is recorded as handled when a run
  * that answers it has started, or when the object is stopped; the finalizer is removed when no process is left.
  */
-import { createHash } from 'node:crypto'
 import { action, type ControllerDeclaration, type ReconcileResult } from 'evenkeel'
 import { channelSource, type ManagedContext } from 'evenkeel/controller'
-import type { Clock, Random } from 'evenkeel/unstable/base'
+import type { Clock, Logger, Random } from 'evenkeel/unstable/base'
 import { ChangeFeed } from './change-feed.ts'
 import { envValuesOf, referenceVerbs, type EnvValues } from './env-references.ts'
 import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
-import { decide, fingerprintOf, type Decision, type Situation } from './lifecycle.ts'
+import { decide, type Decision, type Situation } from './lifecycle.ts'
 import { dependencyVerbs, missingOf } from './process-dependencies.ts'
 import type { LaunchFailure } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
-import { planOf } from './process-plan.ts'
+import type { LogKeeper } from './logs/log-keeper.ts'
+import { planOf, runFingerprint } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
-import { reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
+import { reportLogs, reportRest, reportRun, reportStopping, shortList, withPastRun } from './process-status.ts'
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
-import type { Run } from './runs.ts'
+import type { Run, RunOwner } from './runs.ts'
 import type { PortClaims } from './services/port-claims.ts'
 import type { Session } from './session.ts'
+import type { FileWatcher } from './watch/file-watcher.ts'
+import { ProcessWatch } from './watch/process-watch.ts'
 
 interface ProcessControllerOptions {
   readonly session: Session
   readonly claims: PortClaims
   readonly files: Files
   readonly checks: ProbeChecks
+  readonly keeper: LogKeeper
+  readonly watcher: FileWatcher
   readonly clock: Clock
   /** What processes inherit. */
   readonly ambient: Readonly<Record<string, string | undefined>>
   /** Where processes run, and what relative paths begin at. */
   readonly cwd: string
+  /** Of the session and the logs. */
+  readonly folder: string
+  readonly log?: Logger
 }
 
 type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, ManagedContext>['reconcile']>>[1]
@@ -54,6 +61,7 @@ const concurrency = 64
 
 export class ProcessController {
   readonly prober: Prober
+  readonly watch: ProcessWatch
   readonly #options: ProcessControllerOptions
   readonly #feed = new ChangeFeed()
   /** By mark: when a run that ended is due to be followed. */
@@ -75,12 +83,14 @@ export class ProcessController {
   readonly #references = referenceVerbs()
 
   constructor(options: ProcessControllerOptions) {
-    const { session, clock, files, checks } = options
+    const { session, clock, files, checks, keeper } = options
     this.#options = options
-    this.prober = new Prober({ clock, files, checks })
-    session.onChange((owner, note) => {
+    this.prober = new Prober({ clock, files, checks, findLogStart: (path) => keeper.findStart(path) })
+    const onChange = (owner: RunOwner, note: string): void => {
       this.#feed.push(owner, note)
-    })
+    }
+    this.watch = new ProcessWatch({ ...options, onChange })
+    session.onChange(onChange)
   }
 
   declaration(): ControllerDeclaration<typeof Process, ManagedContext> {
@@ -121,6 +131,7 @@ export class ProcessController {
       if (!session.runOf(uid)?.isOver) return result
     }
     if (run) this.#forgetRun(run)
+    this.watch.forget(uid)
     await session.forget(uid)
     this.#options.claims.release(uid)
     return undefined
@@ -139,22 +150,13 @@ export class ProcessController {
       isDeleting: false,
       run,
       env,
-      fingerprint: this.#fingerprint(process, env, run),
+      fingerprint: runFingerprint(process, env, run),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
       dependencies: { ...dependencies, missing: dependencies.missing ?? env.missing },
+      wish: this.watch.look(process, run),
       failedProbe: run && this.prober.stateOf(run.mark)?.failed,
       afterEnd: (ended) => this.#afterEnd(ended, process, context.random),
     }
-  }
-
-  /** With values that are not all known, those of the run count as the same. */
-  #fingerprint({ spec }: ProcessObject, { values, missing }: EnvValues, run: Run | undefined): string {
-    const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
-    const parts = { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime }
-    const own = fingerprintOf(parts, digest)
-    const before = missing && run?.fingerprint.split(' ').find((part) => part.startsWith(`${valuesPart}=`))
-    if (before !== undefined) return `${own} ${before}`
-    return values.size === 0 ? own : `${own} ${fingerprintOf({ [valuesPart]: [...values] }, digest)}`
   }
 
   /** The wait is drawn once, so that a reconcile in between does not move it. */
@@ -234,7 +236,7 @@ export class ProcessController {
       context.event({
         type: 'Warning',
         reason: 'Killed',
-        note: `run ${run.number} did not end within ${gracePeriodSeconds} s: killed ${listOf(step.killed)}`,
+        note: `run ${run.number} did not end within ${gracePeriodSeconds} s: killed ${shortList(step.killed)}`,
       })
     reportStopping(context.status, { process, run, survivors: step.survivors, ...(failed && { failed }) })
     if (!step.isOver) return { afterMs: step.survivors.length > 0 ? step.afterMs : stopRetryMs }
@@ -244,6 +246,7 @@ export class ProcessController {
 
   #forgetRun(run: Run): void {
     this.prober.forget(run.mark)
+    this.#options.keeper.forget(run.mark)
   }
 
   async #startRun(
@@ -291,6 +294,7 @@ export class ProcessController {
       if ('reason' in started) return this.#refuse(started, { process, context, afterMs: retryMs })
       if (last) this.#due.delete(last.mark)
       withPastRun(context.status, { process, last })
+      this.watch.started(process, situation.wish, situation.wish ? (await context.client.list(Process)).items : [])
       context.event({ reason: 'Started', note: `run ${started.number} was started: ${cause}` })
       await this.#report(started, process, context)
       return undefined
@@ -322,9 +326,17 @@ export class ProcessController {
 
   /** The status of a run that is alive; its probes begin. */
   async #report(run: Run, process: ProcessObject, context: Context): Promise<void> {
+    const { keeper } = this.#options
+    keeper.keep(run.mark, run, {
+      maxBytes: process.spec.log?.maxBytes,
+      onChange: () => void this.#feed.push(run.owner, 'its log'),
+    })
     if (!this.prober.stateOf(run.mark)) await this.#probe(run, process, context)
     const state = this.prober.stateOf(run.mark)
     if (state) reportRun(context.status, { process, run, state })
+    if (state?.isReady) this.watch.ready(run.owner.uid)
+    reportLogs(context.status, keeper.problemsOf(run.mark))
+    this.watch.report(context.status, run.owner.uid)
   }
 
   async #probe(run: Run, process: ProcessObject, context: Context): Promise<void> {
@@ -336,7 +348,14 @@ export class ProcessController {
     const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)
     const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports, values })).plan : { cwd, env: {} }
     this.prober.watch(
-      { mark: run.mark, logFile: run.logFile, ports, cwd: plan.cwd, env: { ...plan.env, [markVariable]: run.mark } },
+      {
+        mark: run.mark,
+        logFile: run.logFile,
+        errorFile: run.errorFile,
+        ports,
+        cwd: plan.cwd,
+        env: { ...plan.env, [markVariable]: run.mark },
+      },
       {
         probes,
         onChange: (note) => {
@@ -363,20 +382,5 @@ export class ProcessController {
   }
 }
 
-/** The part of a fingerprint that follows from values elsewhere. */
-const valuesPart = 'env.valueFrom'
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
-}
-
 /** A situation, with the values for its next run. */
 type Seen = Situation & { readonly env: EnvValues }
-
-/** An event has room for 1 KiB. */
-const shownLength = 80
-
-function listOf(entries: readonly { readonly pid: number; readonly command: string }[]): string {
-  const shown = entries.slice(0, 5).map(({ pid, command }) => `${pid} (${command.slice(0, shownLength)})`)
-  return entries.length > 5 ? `${shown.join(', ')} and ${entries.length - 5} more` : shown.join(', ')
-}

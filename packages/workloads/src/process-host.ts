@@ -42,6 +42,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>
   /** Receives stdout and stderr; it is appended to. */
   readonly logFile: string
+  /** Receives stderr instead. */
+  readonly errorFile?: string
 }
 
 /** Why a program could not be started: a reason for a condition, and a sentence. */

@@ -72,6 +72,7 @@ const run = {
     message: { type: 'string' },
     cause: { type: 'string' },
     logFile: { type: 'string' },
+    errorFile: { type: 'string' },
     ports: {
       type: 'array',
       items: { type: 'object', required: ['name', 'port'], properties: { name: { type: 'string' }, port } },
@@ -205,6 +206,37 @@ const spec = {
           whenLost: { type: 'string', enum: ['Keep', 'Stop'], default: 'Keep' },
         },
       },
+    },
+    log: {
+      type: 'object',
+      default: {},
+      properties: {
+        maxBytes: {
+          type: 'integer',
+          minimum: 65_536,
+          default: 52_428_800,
+          description: 'Of one run: the oldest lines are released when its log is longer.',
+        },
+        separateStderr: {
+          type: 'boolean',
+          default: false,
+          description: 'Stderr has a file of its own. Without, both outputs are in one, in their true order.',
+        },
+      },
+    },
+    watch: {
+      type: 'object',
+      properties: {
+        paths: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 4096 } },
+        ignore: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 } },
+        debounceSeconds: { type: 'number', minimum: 0.01, maximum: 3600, default: 0.2 },
+        cascade: {
+          type: 'boolean',
+          default: false,
+          description: 'Processes that depend on this one are restarted as well, when it is ready again.',
+        },
+      },
+      required: ['paths'],
     },
     lifetime: { type: 'string', enum: ['Session', 'Persistent'], default: 'Session' },
   },

@@ -4,13 +4,16 @@
  * Variables, later ones win: the environment of Evenkeel unless `inheritEnv` is false, `envFiles` in their order, `env`, the
  * variables of `ports`. Without the inherited ones a process still has a `PATH`.
  */
+import { createHash } from 'node:crypto'
 import { isAbsolute, resolve } from 'node:path'
+import type { EnvValues } from './env-references.ts'
 import { EnvironmentError, makeEnvironment, parseEnvFile, type Variable } from './environment.ts'
 import type { Files } from './files.ts'
+import { fingerprintOf } from './lifecycle.ts'
 import type { NamedPort } from './ports.ts'
 import type { ProcessObject } from './process-kind.ts'
 import { markVariable } from './process-table.ts'
-import type { RunPlan } from './runs.ts'
+import type { Run, RunPlan } from './runs.ts'
 
 interface PlanOptions {
   readonly files: Pick<Files, 'findText'>
@@ -23,7 +26,7 @@ interface PlanOptions {
 }
 
 interface ProcessPlan {
-  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime'>
+  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime' | 'separateStderr'>
   /** Variables that one list has twice. */
   readonly duplicates: readonly string[]
 }
@@ -46,7 +49,13 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
   ])
   const command = spec.shell === undefined ? (spec.command ?? []) : ['/bin/sh', '-c', spec.shell]
   return {
-    plan: { command, cwd, env, lifetime: spec.lifetime === 'Persistent' ? 'persistent' : 'session' },
+    plan: {
+      command,
+      cwd,
+      env,
+      lifetime: spec.lifetime === 'Persistent' ? 'persistent' : 'session',
+      separateStderr: spec.log?.separateStderr ?? false,
+    },
     duplicates,
   }
 }
@@ -66,4 +75,28 @@ async function readEnvFile(
   if (text !== undefined) return parseEnvFile(text, path)
   if (optional) return []
   throw new EnvironmentError(`the environment file ${path} does not exist: create it, or set optional: true`)
+}
+
+/** The part of a fingerprint that follows from values elsewhere. */
+const valuesPart = 'env.valueFrom'
+
+/**
+ * What a run is started from: another fingerprint starts another run. With values that are not all known, those of the run
+ * count as the same.
+ */
+export function runFingerprint(
+  { spec }: ProcessObject,
+  { values, missing }: EnvValues,
+  run: Pick<Run, 'fingerprint'> | undefined,
+): string {
+  const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
+  const log = spec.log?.separateStderr ?? false
+  const own = fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime }, digest)
+  const before = missing && run?.fingerprint.split(' ').find((part) => part.startsWith(`${valuesPart}=`))
+  if (before !== undefined) return `${own} ${before}`
+  return values.size === 0 ? own : `${own} ${fingerprintOf({ [valuesPart]: [...values] }, digest)}`
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }

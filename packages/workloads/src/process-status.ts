@@ -15,6 +15,7 @@
 import type { ReconcileContext } from 'evenkeel'
 import { formatTime } from 'evenkeel/unstable/api'
 import type { Decision } from './lifecycle.ts'
+import type { LogProblems } from './logs/kept-log.ts'
 import { formatIdentity, type ProcessEntry } from './process-host.ts'
 import type { Process, ProcessObject, ProcessStatus } from './process-kind.ts'
 import type { ProbeState } from './prober.ts'
@@ -47,6 +48,14 @@ export function reportRun(status: Writer, { run, state }: Reported & { readonly 
       reason: state.hasStarted ? 'NotReady' : 'Starting',
       message: state.waitsFor?.output ?? 'waits for its probes',
     })
+}
+
+/** What is wrong with the logs of a run. */
+export function reportLogs(status: Writer, { lost, unbounded }: LogProblems): void {
+  if (lost === undefined) status.removeCondition('LogsLost')
+  else status.condition('LogsLost', true, { reason: 'DiskFull', message: lost })
+  if (unbounded === undefined) status.removeCondition('LogsUnbounded')
+  else status.condition('LogsUnbounded', true, { reason: 'NotSupported', message: unbounded })
 }
 
 /** A run that is on its way to its end. */
@@ -108,7 +117,7 @@ export function withPastRun(
 }
 
 function summaryOf(run: Run): RunStatus {
-  const { number, identity, startedAtMs, end, stopReason, logFile, cause, isAdopted, ports, variables } = run
+  const { number, identity, startedAtMs, end, stopReason, logFile, errorFile, cause, isAdopted, ports, variables } = run
   return {
     number,
     ...(identity && { pid: identity.pid, identity: formatIdentity(identity) }),
@@ -119,7 +128,17 @@ function summaryOf(run: Run): RunStatus {
     reason: end ? (stopReason ?? end.reason) : isAdopted ? 'Adopted' : 'Running',
     cause,
     logFile,
+    ...(errorFile !== undefined && { errorFile }),
     ports,
     env: variables,
   }
+}
+
+/** An event has room for 1 KiB. */
+const shownLength = 80
+
+/** Some processes, for an event. */
+export function shortList(entries: readonly { readonly pid: number; readonly command: string }[]): string {
+  const shown = entries.slice(0, 5).map(({ pid, command }) => `${pid} (${command.slice(0, shownLength)})`)
+  return entries.length > 5 ? `${shown.join(', ')} and ${entries.length - 5} more` : shown.join(', ')
 }

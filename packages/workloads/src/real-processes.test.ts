@@ -1,8 +1,9 @@
 /** Processes on this machine, on a real plane. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isReady, phaseIs, startReal } from './plane.fixture.ts'
 import { systemTable } from './process-table.ts'
 
@@ -111,6 +112,27 @@ describe('a Process on this machine', () => {
     await world.plane.until(async () => (await world.events('web')).some(({ reason }) => reason === 'Killed'))
     const killed = (await world.events('web')).find(({ reason }) => reason === 'Killed')
     for (const pid of pids) expect(killed?.note).toContain(String(pid))
+  })
+
+  test('W25: a change of a watched file restarts the process, and the cause names the file', async () => {
+    const world = await startReal()
+    // What is in the folder of Evenkeel itself is ignored.
+    const app = mkdtempSync(join(tmpdir(), 'evenkeel-app-'))
+    onTestFinished(() => {
+      rmSync(app, { recursive: true, force: true })
+    })
+    const path = join(app, 'server.cjs')
+    const write = (text: string): void => {
+      writeFileSync(path, `console.log('listening ${text}'); setInterval(() => undefined, 1000)`)
+    }
+    write('1')
+    await world.create('web', { command: [node, path], watch: { paths: [app] }, probes: untilLog })
+    await world.until('web', isReady)
+    write('2')
+    // On a slow machine the two steps of one write may be seen as two changes.
+    const { status } = await world.until('web', (object) => isReady(object) && (object.status?.run?.number ?? 0) > 1)
+    expect(status?.run?.cause).toBe(`${path} changed`)
+    expect(linesOf(status?.run?.logFile ?? '')).toEqual(['listening 2'])
   })
 
   test('a process that is killed by another program is restarted by its exit', async () => {

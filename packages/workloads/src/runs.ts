@@ -9,6 +9,7 @@ import type { Clock } from 'evenkeel/unstable/base'
 import { parseMark, type JournalLine, type Lifetime } from './journal.ts'
 import type { NamedPort } from './ports.ts'
 import type { Launch, ProcessIdentity } from './process-host.ts'
+import { markVariable } from './process-table.ts'
 import type { Termination } from './termination.ts'
 
 /** The object that a run belongs to. */
@@ -19,8 +20,10 @@ export interface RunOwner {
 }
 
 /** What to run. */
-export interface RunPlan extends Omit<Launch, 'logFile'> {
+export interface RunPlan extends Omit<Launch, 'logFile' | 'errorFile'> {
   readonly owner: RunOwner
+  /** Stderr has a file of its own. @default false */
+  readonly separateStderr?: boolean
   readonly lifetime: Lifetime
   /** What it was started from: a run with another one is out of date. */
   readonly fingerprint: string
@@ -54,6 +57,8 @@ export interface Run {
   readonly fingerprint: string
   readonly token?: string
   readonly logFile: string
+  /** Of stderr, if it has one of its own. */
+  readonly errorFile?: string
   readonly isAdopted: boolean
   readonly startedAtMs: number
   /** By the monotonic clock; of an adopted run the time of the adoption. */
@@ -75,7 +80,16 @@ export interface Run {
 /** What a line `start` says about a run. */
 export interface RunFacts extends Pick<
   Run,
-  'owner' | 'fingerprint' | 'token' | 'logFile' | 'cause' | 'failures' | 'restarts' | 'ports' | 'variables'
+  | 'owner'
+  | 'fingerprint'
+  | 'token'
+  | 'logFile'
+  | 'errorFile'
+  | 'cause'
+  | 'failures'
+  | 'restarts'
+  | 'ports'
+  | 'variables'
 > {
   readonly atMs: number
 }
@@ -117,6 +131,11 @@ export function makeRun(
   }
 }
 
+/** How the program of a run is started: with its mark in the environment. */
+export function launchOf({ mark, logFile, errorFile }: Run, { command, cwd, env }: RunPlan): Launch {
+  return { command, cwd, env: { ...env, [markVariable]: mark }, logFile, ...(errorFile !== undefined && { errorFile }) }
+}
+
 /** The last run of every object, by its uid, from the lines of a session file. */
 export function replay(lines: readonly JournalLine[], clock: Clock): Map<string, HeldRun> {
   const runs = new Map<string, HeldRun>()
@@ -138,9 +157,9 @@ export function replay(lines: readonly JournalLine[], clock: Clock): Map<string,
 
 /** The lines that a run needs in a new session file. */
 export function linesOf(run: HeldRun): JournalLine[] {
-  const { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, startedAtMs: atMs } = run
-  const { mark, identity, end, stopReason } = run
-  const facts = { owner, fingerprint, token, logFile, cause, failures, restarts, ports, variables, atMs }
+  const { owner, fingerprint, token, logFile, errorFile, cause, failures, restarts, ports, variables } = run
+  const { mark, identity, end, stopReason, startedAtMs: atMs } = run
+  const facts = { owner, fingerprint, token, logFile, errorFile, cause, failures, restarts, ports, variables, atMs }
   return [
     { event: 'start', mark, facts },
     ...(identity ? [{ event: 'started', mark, identity, facts: {} } as const] : []),

@@ -15,6 +15,7 @@
 import { createLogger, sleep, type Clock, type Logger } from 'evenkeel/unstable/base'
 import { Journal, markOfRun, parseMark, type JournalLine } from './journal.ts'
 import { descendantsOf } from './descendants.ts'
+import { logPrefix, logsKept } from './logs/run-logs.ts'
 import type { Files } from './files.ts'
 import {
   formatIdentity,
@@ -24,9 +25,9 @@ import {
   type ProcessHost,
   type ProcessIdentity,
 } from './process-host.ts'
-import { markVariable } from './process-table.ts'
 import {
   describeEnd,
+  launchOf,
   linesOf,
   makeRun,
   replay,
@@ -52,12 +53,13 @@ export interface SessionOptions {
   readonly self?: ProcessIdentity
   /** Starts the watchdog of this session. @default none */
   readonly startWatchdog?: (options: { readonly session: string; readonly path: string }) => Watchdog | undefined
+  /** Removes the logs whose paths begin so. @default they stay */
+  readonly removeLogs?: (prefix: string) => Promise<void>
   /** @default none */
   readonly log?: Logger
 }
 
 const adoptedLookMs = 1000
-const logsKept = 5
 const earlyExitsMax = 100
 /** How long survivors of SIGKILL are waited for. */
 const closeExtraMs = 5000
@@ -181,6 +183,7 @@ export class Session {
    */
   async start(plan: RunPlan, { number }: { readonly number: number }): Promise<Run | LaunchFailure> {
     const { owner, lifetime, fingerprint, token, cause, failures, restarts, ports, variables } = plan
+    const prefix = logPrefix(this.#options.folder, owner, number)
     const last = this.#runs.get(owner.uid)
     if (this.#isClosing) throw new Error('the session is closing: nothing is started any more')
     if (last && !last.isOver)
@@ -190,7 +193,8 @@ export class Session {
       owner,
       fingerprint,
       ...(token !== undefined && { token }),
-      logFile: this.#logFile(owner, number),
+      logFile: `${prefix}log`,
+      ...(plan.separateStderr && { errorFile: `${prefix}stderr.log` }),
       cause,
       failures,
       restarts,
@@ -208,15 +212,12 @@ export class Session {
     run: HeldRun,
     { plan, last }: { readonly plan: RunPlan; readonly last: HeldRun | undefined },
   ): Promise<Run | LaunchFailure> {
-    const { command, cwd, env } = plan
-    const { mark, logFile, owner, number } = run
-    const result = await this.#options.host
-      .launch({ command, cwd, env: { ...env, [markVariable]: mark }, logFile })
-      .catch(async (error: unknown) => {
-        await this.#settle(run)
-        if (!run.identity) throw error
-        return { identity: run.identity }
-      })
+    const { mark, owner, number } = run
+    const result = await this.#options.host.launch(launchOf(run, plan)).catch(async (error: unknown) => {
+      await this.#settle(run)
+      if (!run.identity) throw error
+      return { identity: run.identity }
+    })
     if ('failure' in result) {
       if (last) this.#runs.set(owner.uid, last)
       else this.#runs.delete(owner.uid)
@@ -228,7 +229,7 @@ export class Session {
     const early = this.#earlyExits.get(formatIdentity(result.identity))
     if (early) this.#onExit(early)
     if (number > logsKept)
-      void this.#options.files.removeFile(this.#logFile(owner, number - logsKept)).catch(() => undefined)
+      void this.#options.removeLogs?.(logPrefix(this.#options.folder, owner, number - logsKept)).catch(() => undefined)
     return run
   }
 
@@ -277,6 +278,7 @@ export class Session {
   async forget(uid: string): Promise<void> {
     const run = this.#runs.get(uid)
     if (!run) return
+    await this.#options.removeLogs?.(logPrefix(this.#options.folder, run.owner))
     await this.#journal.append({ event: 'forget', mark: run.mark, facts: {} })
     this.#runs.delete(uid)
   }
@@ -390,9 +392,5 @@ export class Session {
     this.#journal.record(line).catch((error: unknown) => {
       this.#log.warn('cannot write the session file', { path: this.path, error })
     })
-  }
-
-  #logFile({ namespace, name, uid }: RunOwner, number: number): string {
-    return `${this.#options.folder}/logs/${namespace}/${name}/${uid.slice(0, 8)}.${number}.log`
   }
 }

@@ -3,6 +3,7 @@ import type { Client } from 'evenkeel'
 import { SeededRandom, SimulatedClock } from 'evenkeel/unstable/base'
 import { describe, expect, test } from 'vitest'
 import { Session } from './session.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { workloads } from './workloads.ts'
 
@@ -30,7 +31,8 @@ async function afterCrash(uids: readonly string[]) {
   await killed.start(planOf('a', 'session', 'serve a'), { number: 1 })
   await killed.start(planOf('b', 'session', 'serve b'), { number: 1 })
   await killed.start(planOf('c', 'persistent', 'serve c'), { number: 1 })
-  const { runnables } = workloads({ folder: '/data', host, files, clock, random: new SeededRandom('next') })
+  const logFiles = new SimulatedLogFiles({ clock })
+  const { runnables } = workloads({ folder: '/data', host, files, logFiles, clock, random: new SeededRandom('next') })
   const list = () => Promise.resolve({ items: uids.map((uid) => ({ metadata: { uid } })) })
   const stopping = new AbortController()
   const [runnable] = runnables

@@ -19,7 +19,11 @@ import {
   type Logger,
   type Random,
 } from 'evenkeel/unstable/base'
+import type { CustomResourceOptions } from 'evenkeel/server'
 import { OsFiles, type Files } from './files.ts'
+import { OsLogFiles, type LogFiles } from './logs/log-files.ts'
+import { logHandler } from './logs/log-handler.ts'
+import { LogKeeper } from './logs/log-keeper.ts'
 import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
@@ -35,6 +39,8 @@ import { PortClaims } from './services/port-claims.ts'
 import type { Endpoint, Service } from './services/service-kind.ts'
 import { Services, type RouterSettings } from './services/services.ts'
 import { Session, type SessionOptions } from './session.ts'
+import type { FileWatcher } from './watch/file-watcher.ts'
+import { OsFileWatcher } from './watch/os-file-watcher.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkloadsOptions {
@@ -52,6 +58,10 @@ export interface WorkloadsOptions {
   readonly network?: Network
   /** Serves `http://NAME.NAMESPACE.localhost:PORT` for Services with `appProtocol: http`. @default none */
   readonly router?: RouterSettings
+  /** @default the log files of this machine */
+  readonly logFiles?: LogFiles
+  /** What `spec.watch` watches. @default the files of this machine */
+  readonly watcher?: FileWatcher
   /** @default HTTP, TCP and programs on this machine */
   readonly checks?: ProbeChecks
   /** @default the clock of this machine */
@@ -70,6 +80,8 @@ export interface Workloads {
   ]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
+  /** For the server: the subresource `log`. */
+  readonly customResources: readonly CustomResourceOptions[]
   /**
    * Ends every process that does not outlive this program, and proves it. The runnable calls it; call it yourself where
    * there is no runnable.
@@ -86,6 +98,8 @@ export function workloads({
   clock = new SystemClock(),
   random = new SystemRandom(),
   files = new OsFiles(),
+  logFiles = new OsLogFiles(),
+  watcher = new OsFileWatcher({ clock }),
   checks = new OsProbes({ clock }),
   network = new OsNetwork(),
   router,
@@ -93,12 +107,14 @@ export function workloads({
   log,
 }: WorkloadsOptions): Workloads {
   const machine = given ? { host: given } : thisMachine(clock)
+  const keeper = new LogKeeper({ files, logFiles, clock, ...(log && { log }) })
   const session = new Session({
     ...machine,
     files,
     clock,
     folder: resolve(folder),
     name: randomUuid(random).slice(0, 8),
+    removeLogs: (prefix) => keeper.remove(prefix),
     ...(log && { log }),
   })
   const claims = new PortClaims({ host: machine.host, session })
@@ -108,15 +124,21 @@ export function workloads({
     claims,
     files,
     checks,
+    keeper,
+    watcher,
     clock,
+    ...(log && { log }),
     ambient: env,
     cwd: resolve(cwd),
+    folder: resolve(folder),
   })
   const stop = async (): Promise<readonly Run[]> => {
     controller.prober.close()
     await services.stopListening()
+    controller.watch.close()
     const survivors = await session.close()
     services.close()
+    await keeper.close()
     return survivors
   }
   return {
@@ -131,6 +153,7 @@ export function workloads({
         },
       },
     ],
+    customResources: [{ kind: Process, streams: { log: logHandler({ keeper, clock, log }) } }],
     stop,
   }
 }

@@ -268,3 +268,118 @@ describe('logs of a custom kind with the subresource log', () => {
     expect(said).toEqual({ code: 0, out: 'one\ntwo\nimage b\n', err: '' })
   })
 })
+
+/** A server whose log has lines with positions, and breaks the connection after some of them. */
+describe('logs of objects whose server knows positions', () => {
+  const Chore = defineKind({
+    group: 'test.dev',
+    version: 'v1',
+    kind: 'Chore',
+    spec: { type: 'object', properties: {} },
+  })
+  const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
+  const requests: string[] = []
+  let printed = ''
+  let onPrint: () => void = () => undefined
+  let cwd = ''
+  let plane: Awaited<ReturnType<typeof openDataPlane>>
+
+  /** Sends the lines after a position; breaks in the middle of a line, three lines further on each time. */
+  const log: StreamHandler = ({ object, query, changes }) => {
+    requests.push(query.toString())
+    const first = Number(query.get('after')?.split(':')[1] ?? 0)
+    const isFollowed = query.get('follow') === 'true'
+    const body = async function* (): AsyncGenerator<Uint8Array, void> {
+      if (query.get('positions') === 'true') yield Buffer.from(`positions: 1:${first}\n`)
+      const { name = '' } = object.metadata
+      for (let at = first; at < lines.length; at++) {
+        const line = `${query.get('positions') === 'true' ? `1:${at + 1} ` : ''}${name} ${lines[at]}\n`
+        if (isFollowed && at === first + 3) {
+          yield Buffer.from(line.slice(0, -4))
+          // What is on its way to a socket that is closed would be lost.
+          await untilPrinted(`${name} ${lines[at - 1]}\n`)
+          throw new Error('the connection breaks')
+        }
+        yield Buffer.from(line)
+      }
+      if (isFollowed) for await (const _ of changes()) continue
+    }
+    return { body: body() }
+  }
+
+  const untilPrinted = async (text: string): Promise<void> => {
+    while (!printed.includes(text))
+      await new Promise<void>((resolve) => {
+        onPrint = resolve
+      })
+  }
+
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'evenkeel-logs-'))
+    plane = await openDataPlane({
+      folder: join(cwd, 'data'),
+      memory: true,
+      controllers: false,
+      kinds: [Chore],
+      customResources: [{ kind: Chore, streams: { log } }],
+    })
+    const client = new Client({ transport: plane.plane.transport })
+    for (const name of ['a', 'long-name'])
+      await client.create(Chore, { metadata: { name, namespace: 'default', labels: { app: name } }, spec: {} })
+  })
+  afterAll(async () => {
+    await plane.stop()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  const type = (words: readonly string[], options: Partial<Parameters<typeof typed>[1]> = {}) =>
+    typed(['logs', ...words, '--kubeconfig', plane.kubeconfig], { cwd, ...options })
+
+  test('-f over broken connections: no line is lost, none is printed twice; it ends with the object', async () => {
+    const client = new Client({ transport: plane.plane.transport })
+    const key = { name: 'b', namespace: 'default' }
+    await client.create(Chore, { metadata: key, spec: {} })
+    const said = await type(['chore/b', '-f', '--tail', '100'], {
+      onOut: (text) => {
+        printed += text
+        onPrint()
+        if (text.includes('line 39')) void client.get(Chore, key).then((chore) => client.delete(chore))
+      },
+    })
+    expect(said.out).toBe(lines.map((line) => `b ${line}\n`).join(''))
+    expect(said.code).toBe(0)
+    expect(said.err).toContain('chore/b: the connection broke; waiting for the server\n')
+    expect(requests[0]).toBe('follow=true&tailLines=100&positions=true')
+    expect(requests.at(-1)).toMatch(/^follow=true&positions=true&after=1%3A\d+$/)
+  }, 60_000)
+
+  test('several objects: each line begins with the name of its object, in a colour on a terminal', async () => {
+    const all = await type(['chore', '--all', '--tail', '1', '--grep', 'line 39'])
+    expect(all.out).toBe('a         | a line 39\nlong-name | long-name line 39\n')
+    const named = await type(['chore/a', 'chore/long-name', '--grep', 'line 1', '--json'])
+    expect(named.out.split('\n')[0]).toBe('{"object":"chore/a","log":"a line 1"}')
+    const colored = await type(['chore', '-l', 'app in (a, long-name)', '--grep', 'line 39'], { columns: 80 })
+    expect(colored.out).toBe(
+      '\u001b[36ma         |\u001b[0m a line 39\n\u001b[33mlong-name |\u001b[0m long-name line 39\n',
+    )
+    const plain = await type(['chore', '--all', '--grep', 'line 39'], { columns: 80, env: { NO_COLOR: '1' } })
+    expect(plain.out).toBe(all.out)
+    expect((await type(['chore', '-l', 'app=a', '--grep', 'line 39'])).out).toBe('a line 39\n')
+  })
+
+  test('--run, --source and --previous are asked for; bad words are refused', async () => {
+    requests.length = 0
+    await type(['chore/a', '--run', '2', '--source', 'stderr', '--previous', '--timestamps'])
+    expect(requests).toEqual(['timestamps=true&previous=true&source=stderr&run=2'])
+    expect(await type(['chore/a', '--run', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--run must be') as string,
+    })
+    expect(await type(['chore', '-l', 'app=none'])).toMatchObject({
+      err: expect.stringContaining('no object') as string,
+    })
+    expect(await type(['chore/a', '--all'])).toMatchObject({
+      err: expect.stringContaining('either names or') as string,
+    })
+  })
+})

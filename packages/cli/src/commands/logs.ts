@@ -3,45 +3,96 @@
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
-import { oneNamespaceOption, type Command, type Invocation, type OptionValues } from '../command.ts'
+import { isApiError } from 'evenkeel/unstable/api'
+import { namespaceOptions, selectorOptions, type Command, type Invocation, type OptionValues } from '../command.ts'
 import { eventMs, eventSelector, eventSummaryOf, isEventOf, type EventSummary } from '../events.ts'
 import { Failure } from '../failure.ts'
-import { readTarget } from '../lookup.ts'
+import { linePrinters, refOf } from '../log-lines.ts'
+import { followLines, linesOf } from '../log-stream.ts'
+import { lookUp, namespaceOf, readTarget, readTargets } from '../lookup.ts'
 import { watchObjects } from '../object-watch.ts'
 import { durationOf } from '../parse.ts'
 import { safeLine, safeText } from '../terminal.ts'
 
 export const logs: Command = {
   name: 'logs',
-  about: 'print the output of an object, or its events',
-  usage: 'KIND/NAME',
-  words: { least: 1, most: 2 },
+  about: 'print the output of objects, or the events of one',
+  usage: 'KIND/NAME ... | KIND NAME ... | KIND -l LABELS | KIND --all',
+  words: { least: 1, most: Infinity },
   completes: 'kinds',
   options: {
-    ...oneNamespaceOption,
+    ...namespaceOptions,
+    ...selectorOptions,
+    all: { type: 'boolean', about: 'of all objects of the kind' },
     follow: { type: 'boolean', short: 'f', about: 'print new lines as they come, until Ctrl-C' },
     tail: { type: 'string', value: 'LINES', about: 'only the last lines' },
     since: { type: 'string', value: 'TIME', about: 'only lines of the last 5m, 1h' },
     timestamps: { type: 'boolean', about: 'with output: begin each line with its time' },
     container: { type: 'string', short: 'c', value: 'NAME', about: 'with output: of this container' },
-    previous: { type: 'boolean', short: 'p', about: 'with output: of the container before its last restart' },
+    source: { type: 'string', value: 'NAME', about: 'with output: stdout, stderr, system, or what the kind has' },
+    previous: { type: 'boolean', short: 'p', about: 'with output: of the run, or container, before the last one' },
+    run: { type: 'string', value: 'NUMBER', about: 'with output: of this run' },
+    grep: { type: 'string', value: 'TEXT', about: 'only lines that contain the text' },
     events: { type: 'boolean', about: 'print the events, even if the object has output' },
   },
   details:
-    'An object has output if its kind has the subresource log, as pods do. Events of every other object are printed, oldest first.',
-  examples: ['evenkeel logs app/web -f', 'evenkeel logs pod/web-0 --tail 20 -f', 'evenkeel logs pod/web-0 --events'],
+    'An object has output if its kind has the subresource log, as pods and processes do. Events of every other object are printed, oldest first. Lines of several objects begin with the name of theirs.',
+  examples: [
+    'evenkeel logs app/web -f',
+    'evenkeel logs process -f --all --tail 20',
+    'evenkeel logs process/web process/api --grep error',
+    'evenkeel logs pod/web-0 --events',
+  ],
   async run(call) {
     const query = queryOf(call.values)
     const client = await call.connect()
-    const object = await readTarget(client, call)
-    const hasLog = (await client.resources()).some(
-      ({ apiVersion, kind, subresources }) =>
-        apiVersion === object.apiVersion && kind === object.kind && subresources.includes('log'),
-    )
-    if (hasLog && !call.values.flag('events')) await printOutput(client, object, { call, query })
-    else await printEvents(client, object, { call, query })
-    return 0
+    const objects = await chosenObjects(client, call)
+    const resources = await client.resources()
+    const hasLog = (object: KubeObject): boolean =>
+      resources.some(
+        ({ apiVersion, kind, subresources }) =>
+          apiVersion === object.apiVersion && kind === object.kind && subresources.includes('log'),
+      )
+    const [first, second] = objects
+    if (first && !second && (!hasLog(first) || call.values.flag('events'))) {
+      await printEvents(client, first, { call, query })
+      return 0
+    }
+    const without = objects.find((object) => !hasLog(object))
+    if (without)
+      throw new Failure('usage', `${refOf(without)} has no output: print the events of one object at a time`, {
+        hint: `evenkeel logs ${refOf(without)}`,
+      })
+    return printOutputs(client, objects, { call, query })
   },
+}
+
+/** Of named objects, of those with labels, or of all. @throws {Failure} `usage`, `not-found` */
+async function chosenObjects(client: Client, call: Invocation): Promise<readonly KubeObject[]> {
+  const { values, words, io } = call
+  const [labels, fields] = [values.text('selector'), values.text('field-selector')]
+  if (labels === undefined && fields === undefined && !values.flag('all')) {
+    const isNamed = words.length > 1 || words[0]?.includes('/') === true
+    return isNamed ? readTargets(client, call) : [await readTarget(client, call)]
+  }
+  const objects: KubeObject[] = []
+  for (const { resource, names } of await lookUp(client, words)) {
+    if (names.length > 0) throw new Failure('usage', 'use either names or -l, --field-selector and --all')
+    const { apiVersion, kind } = resource
+    const namespace = namespaceOf(values, resource, client)
+    const { items } = await client.list(
+      { apiVersion, kind },
+      {
+        ...(namespace !== undefined && { namespace }),
+        ...(labels !== undefined && { labelSelector: labels }),
+        ...(fields !== undefined && { fieldSelector: fields }),
+        signal: io.signal,
+      },
+    )
+    objects.push(...items.map((item) => ({ ...item, apiVersion, kind })))
+  }
+  if (objects.length === 0) throw new Failure('not-found', `there is no object to print logs of`)
+  return objects
 }
 
 /** With the names of Kubernetes. */
@@ -52,13 +103,18 @@ interface LogQuery {
   readonly timestamps?: boolean
   readonly previous?: boolean
   readonly container?: string
+  readonly source?: string
+  readonly run?: number
 }
 
 /** @throws {Failure} `usage` */
 function queryOf(values: OptionValues): LogQuery {
-  const [tail, since, container] = [values.text('tail'), values.text('since'), values.text('container')]
+  const [tail, since, run] = [values.text('tail'), values.text('since'), values.text('run')]
+  const [container, source] = [values.text('container'), values.text('source')]
   if (tail !== undefined && !/^\d{1,9}$/.test(tail))
     throw new Failure('usage', `--tail must be a number of lines, got ${JSON.stringify(tail)}`, { hint: '--tail 20' })
+  if (run !== undefined && !/^[1-9]\d{0,8}$/.test(run))
+    throw new Failure('usage', `--run must be the number of a run, got ${JSON.stringify(run)}`, { hint: '--run 2' })
   return {
     ...(values.flag('follow') && { follow: true }),
     ...(tail !== undefined && { tailLines: Number(tail) }),
@@ -66,6 +122,8 @@ function queryOf(values: OptionValues): LogQuery {
     ...(values.flag('timestamps') && { timestamps: true }),
     ...(values.flag('previous') && { previous: true }),
     ...(container !== undefined && { container }),
+    ...(source !== undefined && { source }),
+    ...(run !== undefined && { run: Number(run) }),
   }
 }
 
@@ -74,35 +132,65 @@ interface LogOptions {
   readonly query: LogQuery
 }
 
-async function printOutput(client: Client, object: KubeObject, { call, query }: LogOptions): Promise<void> {
-  const { io, json } = call
-  const log = client.subresource('log')
-  const options = { parameters: { ...query }, signal: io.signal }
-  if (query.follow !== true) {
-    const text = await log.text(object, options)
+/** Returns the exit code: not 0 when one of several objects has no log now. */
+async function printOutputs(
+  client: Client,
+  objects: readonly KubeObject[],
+  { call, query }: LogOptions,
+): Promise<number> {
+  const { io, json, values } = call
+  const grep = values.text('grep')
+  const printers = linePrinters(call, { objects, grep })
+  const [only, another] = objects
+  if (query.follow !== true && only && !another && grep === undefined) {
+    const text = await client.subresource('log').text(only, { parameters: { ...query }, signal: io.signal })
     io.stdout.write(json ? `${JSON.stringify({ log: text })}\n` : safeText(text))
-    return
+    return 0
   }
-  const print = (line: string): void => {
-    io.stdout.write(json ? `${JSON.stringify({ log: line })}\n` : `${safeLine(line)}\n`)
-  }
-  await untilStopped(io.signal, async () => {
-    let rest = ''
-    for await (const piece of log.stream(object, options)) {
-      const lines = `${rest}${piece}`.split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) print(line.replace(/\r$/, ''))
-      // A program may write a line without an end: it must not fill the memory.
-      if (rest.length > lineLengthMax) {
-        print(rest)
-        rest = ''
-      }
+  let failures = 0
+  const printOne = async (object: KubeObject, print: (line: string) => void): Promise<void> => {
+    const { signal, clock } = io
+    const parameters = { ...query }
+    const lines =
+      query.follow === true
+        ? followLines(object, {
+            parameters,
+            signal,
+            clock,
+            connect: clientsOf(client, call),
+            onBreak: noteOf(object, call),
+          })
+        : linesOf(client, object, { parameters, signal })
+    try {
+      for await (const line of lines) print(line)
+    } catch (error) {
+      if (signal.aborted) return
+      if (objects.length === 1 || !isApiError(error)) throw error
+      failures++
+      io.stderr.write(`${refOf(object)}: ${safeLine(error.message)}\n`)
     }
-    if (rest !== '') print(rest)
-  })
+  }
+  const printing = objects.map((object, index) => () => printOne(object, printers[index] ?? (() => undefined)))
+  if (query.follow === true) await untilStopped(io.signal, () => Promise.all(printing.map((print) => print())))
+  else for (const print of printing) await print()
+  return failures === 0 ? 0 : 1
 }
 
-const lineLengthMax = 1024 * 1024
+/** The client of this command first, then new ones. */
+function clientsOf(client: Client, call: Invocation): () => Promise<Client> {
+  let isFirst = true
+  return () => {
+    const next = isFirst ? Promise.resolve(client) : call.connect()
+    isFirst = false
+    return next
+  }
+}
+
+function noteOf(object: KubeObject, { io }: Invocation): () => void {
+  return () => {
+    io.stderr.write(`${refOf(object)}: the connection broke; waiting for the server\n`)
+  }
+}
 
 async function printEvents(client: Client, object: KubeObject, { call, query }: LogOptions): Promise<void> {
   const { io, json } = call
@@ -163,7 +251,7 @@ function selected(
 }
 
 /** Ctrl-C is the normal end of a command that follows. */
-async function untilStopped(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
+async function untilStopped(signal: AbortSignal, follow: () => Promise<unknown>): Promise<void> {
   try {
     await follow()
   } catch (error) {

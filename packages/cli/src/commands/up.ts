@@ -147,8 +147,9 @@ function placeOf({ values, io }: Invocation): Partial<RunProgramOptions> {
 
 /** Options of calls of `run` that do not belong to this command: names, elections, webhooks and others. */
 function optionsOfPrograms(programs: readonly RunProgramOptions[]): Partial<RunProgramOptions> {
+  const customResources = programs.flatMap((program) => program.customResources ?? [])
   return Object.assign(
-    {},
+    { customResources },
     ...programs.map(
       ({
         controllers: _controllers,
@@ -156,6 +157,7 @@ function optionsOfPrograms(programs: readonly RunProgramOptions[]): Partial<RunP
         runnables: _runnables,
         process: _process,
         signal: _signal,
+        customResources: _customResources,
         ...rest
       }) => rest,
     ),

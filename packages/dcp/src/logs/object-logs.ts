@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path'
 import { ApiError, type KubeObject } from 'evenkeel'
-import type { HandlerResponse, StreamHandler, StreamRequest } from 'evenkeel/server'
+import { FollowedObject, type HandlerResponse, type StreamHandler, type StreamRequest } from 'evenkeel/server'
 import type { Clock, Logger } from 'evenkeel/unstable/base'
 import { readContainerLog, type ContainerLogs } from './container-log.ts'
 import { readLogFile, type FollowOptions } from './file-log.ts'
@@ -73,16 +73,12 @@ async function* storedLog(request: StreamRequest, query: LogQuery, { logs, servi
   const { source, follow } = query
   const { signal } = request
   const { clock } = services
-  const object = new FollowedObject(request, { log: services.log, isNeeded: follow })
-  const find = (): LogPlace => logs.find(object.newest, source)
-  const place = follow ? await object.until(find, (found) => found !== 'later') : find()
+  const object = follow ? followedObject(request, services) : undefined
+  const find = (found: KubeObject): LogPlace => logs.find(found, source)
+  const place = object ? await object.until(find, (found) => found !== 'later') : find(request.object)
   if (typeof place === 'string') return
-  const options: FollowOptions = {
-    clock,
-    signal,
-    follow: follow && !logs.isOver(object.newest, source),
-    isOver: () => object.isGone || logs.isOver(object.newest, source),
-  }
+  const isOver = (): boolean => object === undefined || object.isGone || logs.isOver(object.newest, source)
+  const options: FollowOptions = { clock, signal, follow: !isOver(), isOver }
   yield* 'file' in place
     ? readLogFile(place.file, options)
     : readContainerLog(services.containers, place.containerId, {
@@ -92,50 +88,12 @@ async function* storedLog(request: StreamRequest, query: LogQuery, { logs, servi
       })
 }
 
-interface FollowedObjectOptions {
-  readonly log: Logger
-  readonly isNeeded: boolean
-}
-
-/** The newest state of the object of a request. */
-class FollowedObject {
-  newest: KubeObject
-  isGone = false
-  #wake: (() => void) | undefined
-
-  constructor({ object, changes, signal }: StreamRequest, { log, isNeeded }: FollowedObjectOptions) {
-    this.newest = object
-    if (!isNeeded) return
-    this.#follow(changes()).catch((error: unknown) => {
-      if (!signal.aborted)
-        log.error('an object with an open log cannot be followed', { object: object.metadata.name, error })
-      this.#end()
-    })
-  }
-
-  /** Reads something of the object after every change, until it is as wanted or the object is gone. */
-  async until<T>(read: () => T, isWanted: (found: T) => boolean): Promise<T> {
-    for (;;) {
-      const found = read()
-      if (this.isGone || isWanted(found)) return found
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-  }
-
-  async #follow(changes: AsyncIterable<KubeObject>): Promise<void> {
-    for await (const object of changes) {
-      this.newest = object
-      this.#wake?.()
-    }
-    this.#end()
-  }
-
-  #end(): void {
-    this.isGone = true
-    this.#wake?.()
-  }
+function followedObject(request: StreamRequest, { log }: ObjectLogServices): FollowedObject {
+  return new FollowedObject(request, {
+    onFailure: (error) => {
+      log.error('an object with an open log cannot be followed', { object: request.object.metadata.name, error })
+    },
+  })
 }
 
 function systemLog({ folder }: ObjectLogServices, kind: string, object: KubeObject): LogPlace {

@@ -7,8 +7,8 @@ const mebibyte = 1_048_576
 const [minor, forced] = [1, 4]
 
 const observer = new PerformanceObserver((list) => {
-  for (const { detail } of list.getEntries()) {
-    const { kind, flags } = detail as { readonly kind: number; readonly flags: number }
+  for (const entry of list.getEntries()) {
+    const { kind, flags } = (entry as { detail?: { kind: number; flags: number } }).detail ?? { kind: 0, flags: 0 }
     if (kind !== minor || (flags & forced) === 0) continue
     process.stdout.write('collected')
     process.exit()

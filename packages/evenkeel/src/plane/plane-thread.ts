@@ -5,7 +5,7 @@
  * paused, and a reconcile that computes for long delays no other client.
  *
  *   main thread: manager, controllers  ── HTTPS on loopback ──▶  thread: openDataPlane
- *                log, actions of the form `call`  ◀── port ──    (plane-worker.ts)
+ *                log, actions of the form `call`, streams  ◀── port ──    (plane-worker.ts, thread-streams.ts)
  *
  * Invariant: `stop` resolves when the thread has closed its store, also when it ended by itself.
  */
@@ -13,12 +13,17 @@ import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { PortCalls, type Fields, type Logger } from '#base'
 import type { JsonValue } from '#api'
-import { IdentityError, type Server } from '#server'
+import { IdentityError, type CustomResourceOptions, type Server } from '#server'
 import { reviveStoreError } from '#store'
 import type { DataPlane, DataPlaneOptions } from './data-plane.ts'
+import { programStreams, withoutHandlers, type ThreadCustomResource } from './thread-streams.ts'
 
 /** The options that can be sent to a thread. */
-export type PlaneThreadOptions = Pick<DataPlaneOptions, 'folder' | 'memory' | 'port'>
+export interface PlaneThreadOptions extends Pick<DataPlaneOptions, 'folder' | 'memory' | 'port'> {
+  readonly customResources: readonly ThreadCustomResource[]
+}
+
+type OpenOptions = Omit<PlaneThreadOptions, 'customResources'> & Pick<DataPlaneOptions, 'customResources'>
 
 /** An error at the start of the thread, as it is sent. */
 export interface StartFailure {
@@ -38,6 +43,11 @@ export interface ThreadActionRequest {
 
 type ActionAnswer = Parameters<Server['onAction']>[2]
 
+interface ThreadSeams {
+  readonly log: Logger
+  readonly customResources: readonly CustomResourceOptions[]
+}
+
 type Opened = Pick<DataPlane, 'url' | 'folder' | 'kubeconfig' | 'isDurable'>
 
 export class PlaneThread {
@@ -46,7 +56,7 @@ export class PlaneThread {
   readonly #over = new AbortController()
   readonly #ended: Promise<unknown>
 
-  private constructor(worker: Worker, log: Logger) {
+  private constructor(worker: Worker, { log, customResources }: ThreadSeams) {
     this.#ended = once(worker, 'exit')
     this.#calls = new PortCalls(worker, {
       functions: {
@@ -54,6 +64,7 @@ export class PlaneThread {
           log[level](message, fields)
         },
         answer: (asked: ThreadActionRequest) => this.#answer(asked),
+        ...programStreams(customResources, () => this.#calls),
       },
     })
     worker.once('error', (error) => {
@@ -68,12 +79,17 @@ export class PlaneThread {
   }
 
   /** @throws what `openDataPlane` throws. */
-  static async open(options: PlaneThreadOptions, { log }: { readonly log: Logger }): Promise<[PlaneThread, Opened]> {
+  static async open(
+    { customResources = [], ...options }: OpenOptions,
+    { log }: { readonly log: Logger },
+  ): Promise<[PlaneThread, Opened]> {
     const { Worker: Thread } = process.getBuiltinModule('node:worker_threads')
     const file = import.meta.url.endsWith('.ts') ? './plane-worker.ts' : './plane-worker.js'
-    const thread = new PlaneThread(new Thread(new URL(file, import.meta.url), { name: 'evenkeel-server' }), log)
+    const worker = new Thread(new URL(file, import.meta.url), { name: 'evenkeel-server' })
+    const thread = new PlaneThread(worker, { log, customResources })
+    const sent: PlaneThreadOptions = { ...options, customResources: withoutHandlers(customResources) }
     try {
-      const opened = await thread.#calls.call<Opened | { readonly failure: StartFailure }>('open', options)
+      const opened = await thread.#calls.call<Opened | { readonly failure: StartFailure }>('open', sent)
       if ('failure' in opened) throw revive(opened.failure)
       return [thread, opened]
     } catch (error) {

@@ -2,20 +2,24 @@
  * The thread of a {@link PlaneThread}: opens a data plane and serves it until it is asked to stop.
  */
 import { parentPort } from 'node:worker_threads'
-import { assert, createLogger, PortCalls, SystemClock } from '#base'
+import { assert, createLogger, PortCalls, SystemClock, type PortFunctions } from '#base'
 import { openDataPlane, type DataPlane } from './data-plane.ts'
 import type { PlaneThreadOptions, StartFailure, ThreadActionRequest } from './plane-thread.ts'
+import { serverStreams } from './thread-streams.ts'
 
 assert(parentPort, 'plane-worker must run as a worker thread')
 const port = parentPort
 const clock = new SystemClock()
 let opened: DataPlane | undefined
+const streams: Record<string, PortFunctions[string]> = {}
 
 const calls = new PortCalls(port, {
   functions: {
-    async open(options: PlaneThreadOptions) {
+    async open({ customResources: declared, ...options }: PlaneThreadOptions) {
+      const { customResources, functions } = serverStreams(declared, () => calls)
+      Object.assign(streams, functions)
       try {
-        opened = await openDataPlane({ ...options, clock, log })
+        opened = await openDataPlane({ ...options, customResources, clock, log })
       } catch (error) {
         return { failure: describe(error as Error) }
       }
@@ -30,6 +34,7 @@ const calls = new PortCalls(port, {
         } satisfies ThreadActionRequest),
       )
     },
+    streamChange: (id: number) => streams['streamChange']?.(id as never),
     async stop() {
       await opened?.stop()
       // The port is all that keeps this thread alive.

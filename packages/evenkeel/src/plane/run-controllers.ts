@@ -24,8 +24,12 @@ import type { EmbeddedServer, Ready, RunOptions } from './run.ts'
 export async function runControllers(signal: AbortSignal, options: RunOptions): Promise<void> {
   const { embedded = 'when-needed' } = options
   const config = embedded === true ? undefined : await findConfig(options)
-  if (config) await runOn(config, options, { signal, onReady: options.onReady })
-  else if (embedded === false)
+  if (config) {
+    for (const { kind, streams = {} } of options.customResources ?? [])
+      if (Object.keys(streams).length > 0)
+        seamsOf(options).log.warn('streams are not served: only an embedded server can', { kind: kind.kind })
+    await runOn(config, options, { signal, onReady: options.onReady })
+  } else if (embedded === false)
     throw new ConfigError(
       'no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded',
     )
@@ -35,10 +39,16 @@ export async function runControllers(signal: AbortSignal, options: RunOptions): 
 
 /** A server in this thread: no request leaves the process. */
 async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { data, memory, port, onReady } = options
+  const { data, memory, port, customResources, onReady } = options
   const seams = seamsOf(options)
   const kinds = installable(options)
-  const opened = await openDataPlane({ folder: data, memory, port, ...seams })
+  const opened = await openDataPlane({
+    folder: data,
+    memory,
+    port,
+    ...(customResources && { customResources }),
+    ...seams,
+  })
   const managers = managersOf(options, opened.folder)
   try {
     await installKinds(opened.plane.transport, kinds, { ...seams, signal, force: options.install === 'force' })
@@ -54,8 +64,8 @@ async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<vo
 
 /** A server in a thread of its own: the controllers reach it as they reach a cluster. */
 async function runOnThread(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { data, memory, port, onReady } = options
-  const [thread, opened] = await PlaneThread.open({ folder: data, memory, port }, seamsOf(options))
+  const { data, memory, port, customResources = [], onReady } = options
+  const [thread, opened] = await PlaneThread.open({ folder: data, memory, port, customResources }, seamsOf(options))
   const managers = managersOf(options, opened.folder)
   try {
     const config = await loadConfig({ kubeconfig: opened.kubeconfig })

@@ -67,6 +67,18 @@ async function onServer(
 }
 
 describe('run without a cluster', () => {
+  test('serves the streams of its kinds', async () => {
+    const log = () => ({ body: 'hello\n' })
+    await running(
+      { embedded: true, serverThread: false, customResources: [{ kind: Note, streams: { log } }] },
+      async (ready) => {
+        await echoes(ready, 'a')
+        const object = { apiVersion: Note.apiVersion, kind: Note.kind, metadata: { name: 'a', namespace: 'default' } }
+        expect(await ready.manager.client.subresource('log').text(object)).toBe('hello\n')
+      },
+    )
+  })
+
   test('it brings a server that kubectl can reach, and leaves nothing behind', async () => {
     const data = mkdtempSync(join(tmpdir(), 'evenkeel-test-'))
     const kubeconfig = join(data, 'kubeconfig')

@@ -10,6 +10,7 @@ import type { Kind } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { LoadConfigOptions } from '#client'
 import type { ControllersOf, Manager, ManagerOptions, SignalledProcess } from '#manager'
+import type { CustomResourceOptions } from '#server'
 import type { DataPlane } from './data-plane.ts'
 import type { ManagerFile } from './manager-file.ts'
 import { programTaker } from './program.ts'
@@ -97,6 +98,13 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   readonly serverThread?: boolean
   /** The port of the embedded server. @default any free port */
   readonly port?: number
+  /**
+   * Streams of the kinds, such as `log`, and other rules that a CRD cannot say. Only the embedded server has them: on a
+   * cluster they are left out, with a warning.
+   *
+   * @default none
+   */
+  readonly customResources?: readonly CustomResourceOptions[]
   /**
    * Create or update the CRDs of kinds that have a schema. A new schema that stored objects do not fit is an error, unless
    * this is `'force'`.

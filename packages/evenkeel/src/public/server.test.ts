@@ -10,6 +10,7 @@ import {
   ensureIdentity,
   fieldError,
   FieldPath,
+  FollowedObject,
   IdentityError,
   installKinds,
   makeIdentity,
@@ -128,6 +129,32 @@ test('a kind has a log, the server a path beside the API, and both know their ca
     expect(await client.subresource('log').text(written)).toBe('a is read\nby ann\n')
     expect(await client.subresource('log').text(written, { parameters: { tailLines: 1 } })).toBe('by ann\n')
     expect((await client.raw({ path: '/admin/state' })).text()).toBe('on, ann')
+  })
+})
+
+test('a stream waits for its object to change', async () => {
+  const log: StreamHandler = (request) => {
+    const object = new FollowedObject(request)
+    return {
+      body: (async function* () {
+        yield Buffer.from('waits\n')
+        const text = await object.until(
+          ({ spec }) => (spec as NoteObject['spec']).text,
+          (found) => found === 'new',
+        )
+        yield Buffer.from(`is ${text}\n`)
+      })(),
+    }
+  }
+  await withServer({ customResources: [{ kind: Note, streams: { log } }] }, async ({ transport }) => {
+    const client = new Client({ transport })
+    const written = await client.create(Note, note)
+    const texts: string[] = []
+    for await (const text of client.subresource('log').stream(written)) {
+      texts.push(text)
+      if (texts.length === 1) await client.patch(written, { spec: { text: 'new' } })
+    }
+    expect(texts).toEqual(['waits\n', 'is new\n'])
   })
 })
 

@@ -6,6 +6,7 @@ export { openDataPlane, startPlane, type DataPlaneOptions, type Plane, type Plan
 export {
   admissionPluginNames,
   ensureIdentity,
+  FollowedObject,
   IdentityError,
   installKinds,
   issueClient,

@@ -21,6 +21,8 @@ test.each<[string, object]>([
   ['sinceSeconds=30', { ...none, sinceSeconds: 30 }],
   ['sinceTime=1970-01-01T00:00:01.5Z', { ...none, sinceTimeMs: 1500 }],
   ['sinceTime=', none],
+  ['run=2&positions&after=2:14', { ...none, run: 2, positions: true, after: '2:14' }],
+  ['positions=false&after=', none],
   ['source=stderr&unknown=1', { ...none, source: 'stderr' }],
 ])('readLogOptions reads %j as kube-apiserver does', (text, expected) => {
   expect(read(text)).toEqual(expected)
@@ -32,6 +34,7 @@ test.each<[string, number, string]>([
   ['limitBytes=99999999999999999999', 400, 'value out of range'],
   ['sinceTime=yesterday', 400, 'sinceTime: "yesterday" is not a time of RFC 3339'],
   ['tailLines=-1', 422, 'tailLines: Invalid value: -1: must be greater than or equal to 0'],
+  ['run=0', 422, 'run: Invalid value: 0: must be greater than 0'],
   ['limitBytes=0', 422, 'limitBytes: Invalid value: 0: must be greater than 0'],
   ['sinceSeconds=0', 422, 'sinceSeconds: Invalid value: 0: must be greater than 0'],
   [

@@ -1,5 +1,5 @@
 /**
- * The query of a `log` subresource, with the names of Kubernetes' pod logs and `source` beside them.
+ * The query of a `log` subresource, with the names of Kubernetes' pod logs, and `source`, `run`, `positions` and `after` beside them.
  *
  * Values are read as kube-apiserver reads them: a flag without a value is true, and only `false` and `0` are false; a
  * number or time that cannot be read is a bad request, one out of range is invalid. Unknown parameters are ignored.
@@ -28,6 +28,12 @@ export interface LogOptions {
   readonly limitBytes?: number
   /** Which of several logs. */
   readonly source?: string
+  /** Which run, of an object that runs several times. */
+  readonly run?: number
+  /** The position before each line, from which a client whose connection breaks goes on. */
+  readonly positions?: boolean
+  /** Only what follows a position. */
+  readonly after?: string
 }
 
 interface ReadLogOptions {
@@ -53,7 +59,9 @@ export function readLogOptions(query: URLSearchParams, { sources }: ReadLogOptio
     sinceSeconds: integerOf(query, 'sinceSeconds'),
     sinceTimeMs: timeOf(query, 'sinceTime'),
     limitBytes: integerOf(query, 'limitBytes'),
+    run: integerOf(query, 'run'),
   }
+  const after = query.get('after') ?? ''
   const source = query.get('source') ?? ''
   const errors = [...rangeErrors(numbers), ...sourceErrors(source, sources)]
   if (errors.length > 0) throw invalid({ kind: 'PodLogOptions', name: '' }, errors)
@@ -63,6 +71,8 @@ export function readLogOptions(query: URLSearchParams, { sources }: ReadLogOptio
     previous: flagOf(query, 'previous'),
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
     ...(source !== '' && { source }),
+    ...(flagOf(query, 'positions') && { positions: true }),
+    ...(after !== '' && { after }),
   }
 }
 
@@ -89,9 +99,11 @@ function timeOf(query: URLSearchParams, name: string): number | undefined {
   return time
 }
 
-type LogNumbers = Readonly<Record<'tailLines' | 'sinceSeconds' | 'sinceTimeMs' | 'limitBytes', number | undefined>>
+type LogNumbers = Readonly<
+  Record<'tailLines' | 'sinceSeconds' | 'sinceTimeMs' | 'limitBytes' | 'run', number | undefined>
+>
 
-function rangeErrors({ tailLines, sinceSeconds, sinceTimeMs, limitBytes }: LogNumbers): FieldError[] {
+function rangeErrors({ tailLines, sinceSeconds, sinceTimeMs, limitBytes, run }: LogNumbers): FieldError[] {
   const tooSmall = (field: string, value: number, text: string): FieldError =>
     fieldError.invalid(FieldPath.of(field), value, text)
   return [
@@ -101,6 +113,7 @@ function rangeErrors({ tailLines, sinceSeconds, sinceTimeMs, limitBytes }: LogNu
     ...(limitBytes !== undefined && limitBytes < 1
       ? [tooSmall('limitBytes', limitBytes, 'must be greater than 0')]
       : []),
+    ...(run !== undefined && run < 1 ? [tooSmall('run', run, 'must be greater than 0')] : []),
     ...(sinceSeconds !== undefined && sinceTimeMs !== undefined
       ? [fieldError.forbidden(FieldPath.of(''), 'at most one of `sinceTime` or `sinceSeconds` may be specified')]
       : []),

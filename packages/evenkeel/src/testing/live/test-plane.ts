@@ -30,6 +30,7 @@ import { Client } from '#client'
 import { verbsOf, type ControllerDeclaration } from '#controller'
 import { Manager, type ControllersOf, type ManagedContext } from '#manager'
 import { startPlane, type Plane } from '#plane'
+import type { CustomResourceOptions } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
 import { preloadModules } from '../initial-state.ts'
 
@@ -38,6 +39,8 @@ export interface TestPlaneOptions<Kinds extends readonly Kind[] = readonly Kind[
   readonly kinds?: readonly Kind[]
   /** Controllers to run. @default none */
   readonly controllers?: ControllersOf<Kinds>
+  /** Streams of the kinds, such as `log`, and their other rules. @default none */
+  readonly customResources?: readonly CustomResourceOptions[]
   /** Use a simulated clock, which moves only by `advance`. @default false */
   readonly simulated?: boolean
   /** Run the built-in controllers: garbage collection, namespaces. @default true */
@@ -65,6 +68,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
   const {
     kinds = [],
     controllers = [],
+    customResources,
     simulated = false,
     builtin = true,
     seed = '1',
@@ -78,6 +82,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     clock,
     random,
     kinds: definedKinds(kinds, controllers),
+    ...(customResources && { customResources }),
     // As envtest does: pods in tests need no account and no token.
     admission: { disablePlugins: ['ServiceAccount'] },
     ...(builtin ? {} : { controllers: false }),
