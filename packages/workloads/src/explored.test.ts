@@ -6,6 +6,8 @@ import { Process } from './process-kind.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { ProcessSet } from './sets/set-kind.ts'
+import { Task } from './tasks/task-kind.ts'
 import { ScriptedProbes } from './plane.fixture.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
@@ -93,8 +95,10 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     files: { contents: () => ({}) },
     probes: { contents: () => ({}) },
   },
-  controllers: ({ external, clock, random, log }) =>
-    workloads({
+  // Not there, but watched: a Process may wait for them.
+  kinds: [Task, ProcessSet],
+  controllers: ({ external, clock, random, log }) => {
+    const [declaration] = workloads({
       folder: '/data',
       cwd: '/app',
       env: { PATH: '/bin' },
@@ -104,7 +108,9 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       clock,
       random,
       log,
-    }).controllers.map((declaration) => withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })),
+    }).controllers
+    return [withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })]
+  },
   exceptions: [
     {
       rule: 'deletion-first',

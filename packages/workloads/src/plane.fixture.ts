@@ -11,6 +11,7 @@ import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
+import type { ProcessOwnersOptions } from './process-owners.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
@@ -65,7 +66,11 @@ export interface SimulatedPlane extends ProcessPlane {
 }
 
 export async function startSimulated(
-  given: { readonly host?: SimulatedHost; readonly files?: SimulatedFiles; readonly clock?: RelayClock } = {},
+  given: ProcessOwnersOptions & {
+    readonly host?: SimulatedHost
+    readonly files?: SimulatedFiles
+    readonly clock?: RelayClock
+  } = {},
 ): Promise<SimulatedPlane> {
   const clock = given.clock ?? new RelayClock()
   const host = given.host ?? new SimulatedHost({ clock })
@@ -81,6 +86,8 @@ export async function startSimulated(
     checks: probes,
     clock,
     random,
+    ...(given.maxReplicas !== undefined && { maxReplicas: given.maxReplicas }),
+    ...(given.timeZone !== undefined && { timeZone: given.timeZone }),
   })
   const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
   clock.target = plane.clock

@@ -71,7 +71,7 @@ export class ProcessController {
     enabledWhen: 'object.spec.running',
   })
   readonly #restart = action('restart', { form: 'token', about: 'Ends the program and starts it again.' })
-  readonly #dependencies = dependencyVerbs()
+  readonly #dependencies = dependencyVerbs(({ spec }: ProcessObject) => spec.dependsOn)
   #hasAdoptedPorts = false
 
   constructor(options: ProcessControllerOptions) {
@@ -139,7 +139,7 @@ export class ProcessController {
       run,
       fingerprint: this.#fingerprint(process),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
-      dependencies: await missingOf(process, { verbs: this.#dependencies, context }),
+      dependencies: await missingOf(process.spec.dependsOn, { verbs: this.#dependencies, context }),
       failedProbe: run && this.prober.stateOf(run.mark)?.failed,
       afterEnd: (ended) => this.#afterEnd(ended, process, context.random),
     }

@@ -24,6 +24,7 @@ import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
 import type { ProcessHost } from './process-host.ts'
+import { processOwners, type ProcessOwners, type ProcessOwnersOptions } from './process-owners.ts'
 import { parseMark } from './journal.ts'
 import { Process } from './process-kind.ts'
 import { systemTable } from './process-table.ts'
@@ -32,7 +33,7 @@ import type { Run } from './runs.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { startWatchdog } from './watchdog.ts'
 
-export interface WorkloadsOptions {
+export interface WorkloadsOptions extends ProcessOwnersOptions {
   /** Of the session file and the logs. One Evenkeel at a time uses it. */
   readonly folder: string
   /** Where processes run, and what relative paths begin at. @default the working directory */
@@ -54,7 +55,7 @@ export interface WorkloadsOptions {
 }
 
 export interface Workloads {
-  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
+  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>, ...ProcessOwners]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
   /**
@@ -76,6 +77,7 @@ export function workloads({
   checks = new OsProbes({ clock }),
   host: given,
   log,
+  ...owners
 }: WorkloadsOptions): Workloads {
   const machine = given ? { host: given } : thisMachine(clock)
   const session = new Session({
@@ -100,7 +102,7 @@ export function workloads({
     return session.close()
   }
   return {
-    controllers: [controller.declaration()],
+    controllers: [controller.declaration(), ...processOwners(owners)],
     runnables: [
       {
         name: 'workloads',
