@@ -2,14 +2,21 @@
 import { describe, expect, test } from 'vitest'
 import { explore, formatReport, type Scenario, type UserStep } from 'evenkeel/testing'
 import type { Client } from 'evenkeel'
-import { Process } from './process-kind.ts'
+import {
+  exploredWorkloads,
+  historyOfProcess,
+  programsOf,
+  simulatedMachine,
+  withoutFields,
+  type Machine,
+  type MachineMistake,
+} from './explored.fixture.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
-import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { Process } from './process-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
 import { Task } from './tasks/task-kind.ts'
-import { ScriptedProbes } from './plane.fixture.ts'
-import { workloads, type Workloads } from './workloads.ts'
+import type { Workloads } from './workloads.ts'
 
 const web = { name: 'web', namespace: 'default' }
 
@@ -32,98 +39,23 @@ const allSteps: readonly UserStep[] = [
 
 type Declaration = Workloads['controllers'][0]
 
-interface External {
-  readonly host: SimulatedHost
-  readonly files: SimulatedFiles
-  readonly probes: ScriptedProbes
-}
-
-/** What tells of the past: it differs when the past does, as it should. */
-const history = ['run', 'runs', 'restarts', 'nextRestartAt']
-
-/** The controller, with a status that does not tell of the past. */
-function withoutHistory(declaration: Declaration): Declaration {
-  const { reconcile } = declaration
-  return {
-    ...declaration,
-    reconcile: (object, context) => {
-      const set = (fields: object): void => {
-        context.status.set(Object.fromEntries(Object.entries(fields).filter(([name]) => !history.includes(name))))
-      }
-      const status = new Proxy(context.status, {
-        get: (target, name) => {
-          const value: unknown = Reflect.get(target, name, target)
-          return name === 'set' ? set : typeof value === 'function' ? (value.bind(target) as unknown) : value
-        },
-      })
-      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
-    },
-  }
-}
-
 /** A mistake that is made on purpose. */
-interface Mistake {
-  readonly host?: (host: ProcessHost) => object
-  readonly files?: (files: Files) => object
+interface Mistake extends MachineMistake {
   readonly declaration?: (declaration: Declaration) => Partial<Declaration>
 }
 
-/** The object with some methods replaced. */
-function replaced<T extends object>(target: T, methods: object): T {
-  return new Proxy(target, {
-    get: (real, name): unknown => (name in methods ? Reflect.get(methods, name) : Reflect.get(real, name)),
-  })
-}
-
-const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<External> => ({
+const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<Machine> => ({
   name: 'processes',
   steps,
-  external: ({ clock }) => ({
-    host: new SimulatedHost({ clock }),
-    files: new SimulatedFiles(),
-    probes: new ScriptedProbes(),
-  }),
-  services: {
-    // Which programs run, not under which pid; what files contain is for the next Evenkeel.
-    host: {
-      contents: (host: SimulatedHost) =>
-        host
-          .processes()
-          .map(({ command }) => command)
-          .sort(),
-    },
-    files: { contents: () => ({}) },
-    probes: { contents: () => ({}) },
-  },
+  ...simulatedMachine,
   // Not there, but watched: a Process may wait for them.
   kinds: [Task, ProcessSet],
-  controllers: ({ external, clock, random, log }) => {
-    const [declaration] = workloads({
-      folder: '/data',
-      cwd: '/app',
-      env: { PATH: '/bin' },
-      host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
-      files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
-      checks: external.probes,
-      clock,
-      random,
-      log,
-    }).controllers
-    return [withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })]
+  controllers: (process) => {
+    const [declaration] = exploredWorkloads(process, mistake).controllers
+    return [withoutFields({ ...declaration, ...mistake.declaration?.(declaration) }, historyOfProcess)]
   },
-  exceptions: [
-    {
-      rule: 'deletion-first',
-      about: 'files.',
-      because: 'the session file is opened by the first reconcile, whatever that one is about',
-    },
-  ],
   expects: ({ external: { host }, list }) => {
-    const programs = host
-      .processes()
-      .map(({ command }) => command)
-      .sort()
-      .join(', ')
+    const programs = programsOf(host).join(', ')
     const object = list(Process).find(({ metadata }) => metadata.name === web.name)
     const { command = [], running = true } = (object?.['spec'] ?? {}) as {
       command?: readonly string[]

@@ -1,0 +1,100 @@
+/** What explorations of this package share: the simulated machine, what is not compared, and mistakes made on purpose. */
+import type { ControllerDeclaration, Kind } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/controller'
+import type { ProcessContext, Scenario } from 'evenkeel/testing'
+import type { Files } from './files.ts'
+import { ScriptedProbes } from './plane.fixture.ts'
+import type { ProcessHost } from './process-host.ts'
+import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { workloads, type Workloads } from './workloads.ts'
+
+export interface Machine {
+  readonly host: SimulatedHost
+  readonly files: SimulatedFiles
+  readonly probes: ScriptedProbes
+}
+
+/** A mistake of the machine. */
+export interface MachineMistake {
+  readonly host?: (host: ProcessHost) => object
+  readonly files?: (files: Files) => object
+}
+
+/** The parts of a scenario that are about the machine. */
+export const simulatedMachine: Pick<Scenario<Machine>, 'external' | 'services' | 'exceptions'> = {
+  external: ({ clock }) => ({
+    host: new SimulatedHost({ clock }),
+    files: new SimulatedFiles(),
+    probes: new ScriptedProbes(),
+  }),
+  services: {
+    // Which programs run, not under which pid; what files contain is for the next Evenkeel.
+    host: { contents: (host: SimulatedHost) => programsOf(host) },
+    files: { contents: () => ({}) },
+    probes: { contents: () => ({}) },
+  },
+  exceptions: [
+    {
+      rule: 'deletion-first',
+      about: 'files.',
+      because: 'the session file is opened by the first reconcile, whatever that one is about',
+    },
+  ],
+}
+
+export function programsOf(host: SimulatedHost): string[] {
+  return host
+    .processes()
+    .map(({ command }) => command)
+    .sort()
+}
+
+/** The workloads of one process of an exploration. */
+export function exploredWorkloads(
+  { external, clock, random, log }: ProcessContext<Machine>,
+  mistake: MachineMistake = {},
+): Workloads {
+  return workloads({
+    folder: '/data',
+    cwd: '/app',
+    env: { PATH: '/bin' },
+    host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
+    files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
+    checks: external.probes,
+    clock,
+    random,
+    log,
+  })
+}
+
+/** The object with some methods replaced. */
+export function replaced<T extends object>(target: T, methods: object): T {
+  return new Proxy(target, {
+    get: (real, name): unknown => {
+      if (name in methods) return Reflect.get(methods, name)
+      const value: unknown = Reflect.get(real, name, real)
+      return typeof value === 'function' ? (value.bind(real) as unknown) : value
+    },
+  })
+}
+
+/** What tells of the past in the status of a Process: it differs when the past does, as it should. */
+export const historyOfProcess = ['run', 'runs', 'restarts', 'nextRestartAt']
+
+/** The controller, with a status without these fields. */
+export function withoutFields<K extends Kind>(
+  declaration: ControllerDeclaration<K, ManagedContext>,
+  names: readonly string[],
+): ControllerDeclaration<K, ManagedContext> {
+  const { reconcile } = declaration
+  return {
+    ...declaration,
+    reconcile: (object, context) => {
+      const set = (fields: object): void => {
+        context.status.set(Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name))) as never)
+      }
+      const status = replaced(context.status, { set })
+      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
+    },
+  }
+}
