@@ -81,20 +81,28 @@ export function replaced<T extends object>(target: T, methods: object): T {
 /** What tells of the past in the status of a Process: it differs when the past does, as it should. */
 export const historyOfProcess = ['run', 'runs', 'restarts', 'nextRestartAt']
 
-/** The controller, with a status without these fields. */
-export function withoutFields<K extends Kind>(
+type Fields = Readonly<Record<string, unknown>>
+
+/** The controller, with other fields in its status. */
+export function withStatus<K extends Kind>(
   declaration: ControllerDeclaration<K, ManagedContext>,
-  names: readonly string[],
+  change: (fields: Fields) => Fields,
 ): ControllerDeclaration<K, ManagedContext> {
   const { reconcile } = declaration
   return {
     ...declaration,
     reconcile: (object, context) => {
       const set = (fields: object): void => {
-        context.status.set(Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name))) as never)
+        context.status.set(change(fields as Fields) as never)
       }
       const status = replaced(context.status, { set })
       return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
     },
   }
 }
+
+/** A status without these fields. */
+export const without =
+  (names: readonly string[]) =>
+  (fields: Fields): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

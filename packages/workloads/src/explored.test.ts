@@ -7,7 +7,8 @@ import {
   historyOfProcess,
   programsOf,
   simulatedMachine,
-  withoutFields,
+  without,
+  withStatus,
   type Machine,
   type MachineMistake,
 } from './explored.fixture.ts'
@@ -52,7 +53,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
   kinds: [Task, ProcessSet],
   controllers: (process) => {
     const [declaration] = exploredWorkloads(process, mistake).controllers
-    return [withoutFields({ ...declaration, ...mistake.declaration?.(declaration) }, historyOfProcess)]
+    return [withStatus({ ...declaration, ...mistake.declaration?.(declaration) }, without(historyOfProcess))]
   },
   expects: ({ external: { host }, list }) => {
     const programs = programsOf(host).join(', ')

@@ -169,7 +169,7 @@ describe('a Schedule', () => {
       /^spec\.timeZone: "Mars\/Olympus"/,
     ],
     ['a day that never comes', { schedule: '0 0 30 2 *' }, 'NeverDue', /^spec\.schedule: no day matches/],
-  ])('says what is wrong with %s', async (_, spec, reason, message) => {
+  ])('says what is wrong with %s', async (...[, spec, reason, message]) => {
     const { schedules } = await startOwners()
     await schedules.create('bad', { ...spec, template: short })
     const bad = await schedules.until('bad', (one) => reasonOf(one, 'Ready') === reason)

@@ -14,7 +14,12 @@ const old = [memberOf(0, 'old'), memberOf(1, 'old'), memberOf(2, 'old')]
 
 describe('a roll', () => {
   test('begins with the spare, and goes on when that is ready, with the highest number', () => {
-    expect(nextRollout({ ...usual, members: old })).toEqual({ create: [3], update: undefined, remove: [], isRolling: true })
+    expect(nextRollout({ ...usual, members: old })).toEqual({
+      create: [3],
+      update: undefined,
+      remove: [],
+      isRolling: true,
+    })
     expect(nextRollout({ ...usual, members: [...old, memberOf(3, 'new', false)] })).toMatchObject({ update: undefined })
     expect(nextRollout({ ...usual, members: [...old, memberOf(3, 'new')] })).toMatchObject({ update: 2, create: [] })
   })

@@ -14,6 +14,15 @@ const revision = {
   },
 } as const
 
+const printerColumns = [
+  { name: 'Wanted', type: 'integer', jsonPath: '.spec.replicas' },
+  { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
+  { name: 'Updated', type: 'integer', jsonPath: '.status.updatedReplicas' },
+  { name: 'Revision', type: 'string', jsonPath: '.status.updateRevision', priority: 1 },
+  { name: 'Why', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+] as const
+
 export function processSetKind({ maxReplicas = defaultMaxReplicas }: { readonly maxReplicas?: number } = {}) {
   return defineKind({
     group: 'workloads.evenkeel.dev',
@@ -26,14 +35,7 @@ export function processSetKind({ maxReplicas = defaultMaxReplicas }: { readonly 
       statusReplicasPath: '.status.replicas',
       labelSelectorPath: '.status.selector',
     },
-    printerColumns: [
-      { name: 'Wanted', type: 'integer', jsonPath: '.spec.replicas' },
-      { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas' },
-      { name: 'Updated', type: 'integer', jsonPath: '.status.updatedReplicas' },
-      { name: 'Revision', type: 'string', jsonPath: '.status.updateRevision', priority: 1 },
-      { name: 'Why', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
-      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-    ],
+    printerColumns,
     spec: {
       type: 'object',
       required: ['template'],

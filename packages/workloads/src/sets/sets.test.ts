@@ -216,7 +216,9 @@ describe('what waits for a ProcessSet', () => {
     await world.plane.advance(5000)
     const waiting = await world.processes.get('proxy')
     expect(waiting.status?.phase).toBe('Waiting')
-    expect(waiting.status?.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('waits for ProcessSet web')
+    expect(waiting.status?.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'waits for ProcessSet web',
+    )
     await world.sets.patch('web', { template: serves })
     await world.plane.advance(10_000)
     await world.processes.until('proxy', ({ status }) => status?.phase === 'Running')

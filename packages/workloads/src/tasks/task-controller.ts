@@ -217,9 +217,11 @@ export class TaskController {
   async #afterFinish(run: TaskRun): Promise<ReconcileResult | undefined> {
     const { task, execution, context, processes } = run
     const { uid } = task.metadata
-    const active = processes.filter((one) => !isAtRest(one))
+    const succeeded = this.#succeeded(run)
+    // One that has succeeded and was started again by hand is none of our business.
+    const active = processes.filter((one) => !isAtRest(one) && !succeeded.has(indexOf(one)))
     for (const process of active) await removeOwned(process, context)
-    reportFinished(run, { active: active.length, succeeded: this.#succeeded(run).size })
+    reportFinished(run, { active: active.length, succeeded: succeeded.size })
     const { ttlSecondsAfterFinished } = task.spec
     if (ttlSecondsAfterFinished === undefined) {
       this.#ages.forget(uid)

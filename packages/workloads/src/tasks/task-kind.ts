@@ -96,5 +96,5 @@ export function taskKind({ maxReplicas = defaultMaxReplicas }: { readonly maxRep
 export const Task = taskKind()
 
 export type TaskObject = Stored<ObjectOf<typeof Task>>
-export type TaskStatus = NonNullable<TaskObject['status']>
+type TaskStatus = NonNullable<TaskObject['status']>
 export type Execution = NonNullable<TaskStatus['execution']>
