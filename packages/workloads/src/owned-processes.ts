@@ -49,6 +49,21 @@ export function isAtRest(process: ProcessObject): boolean {
   return hasSucceeded(process) || (hasFailed(process) && finalReasons.has(reason))
 }
 
+/**
+ * Ends the Processes of an object that is being deleted, so that it is gone when they are. With the policy Orphan they stay.
+ *
+ * @returns what is left
+ */
+export async function endOwned(
+  owner: KubeObject,
+  context: RemoveContext & { readonly children: Pick<Children, 'list'> },
+): Promise<readonly ProcessObject[]> {
+  if (owner.metadata.finalizers?.includes('orphan')) return []
+  const processes = ownedProcesses(context.children)
+  for (const process of processes) await removeOwned(process, context)
+  return processes
+}
+
 interface RemoveContext {
   readonly client: Pick<Client, 'delete'>
   readonly signal: AbortSignal

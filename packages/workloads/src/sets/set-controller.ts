@@ -15,7 +15,7 @@ import { createHash } from 'node:crypto'
 import { action, isConditionTrue, type ControllerDeclaration, type ReconcileResult } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
 import { formatActionRequest, formatTime, requestAnnotation } from 'evenkeel/unstable/api'
-import { indexLabel, indexOf, isDeleting, ownedProcesses, removeOwned } from '../owned-processes.ts'
+import { endOwned, indexLabel, indexOf, isDeleting, ownedProcesses, removeOwned } from '../owned-processes.ts'
 import { dependencyVerbs, missingOf } from '../process-dependencies.ts'
 import { Process, type ProcessObject } from '../process-kind.ts'
 import { nextRollout, type Member } from './rollout.ts'
@@ -65,6 +65,10 @@ export class ProcessSetController {
       concurrency: 16,
       verbs: [...this.#dependencies, this.#restart, this.#pause, this.#resume],
       reconcile: (set, context) => this.#reconcile(set, context),
+      cleanup: async (set, context) => {
+        const left = await endOwned(set, context)
+        return left.length > 0 ? { park: `the end of ${left.length} Processes` } : undefined
+      },
     }
   }
 

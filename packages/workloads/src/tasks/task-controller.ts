@@ -14,6 +14,7 @@ import { action, type ControllerDeclaration, type ReconcileResult } from 'evenke
 import type { ManagedContext } from 'evenkeel/controller'
 import { formatTime, parseTime } from 'evenkeel/unstable/api'
 import {
+  endOwned,
   hasFailed,
   hasSucceeded,
   indexLabel,
@@ -82,6 +83,10 @@ export class TaskController {
       concurrency: 16,
       verbs: [...this.#dependencies, this.#rerun, this.#stop, this.#start],
       reconcile: (task, context) => this.#reconcile(task, context),
+      cleanup: async (task, context) => {
+        const left = await endOwned(task, context)
+        return left.length > 0 ? { park: `the end of ${left.length} Processes` } : undefined
+      },
       rbac: [{ apiGroups: ['workloads.evenkeel.dev'], resources: ['tasks'], verbs: ['delete'] }],
     }
   }

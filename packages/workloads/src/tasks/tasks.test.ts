@@ -160,14 +160,19 @@ describe('a Task', () => {
     expect(await processes.list()).toEqual([])
   })
 
-  test('that is deleted ends its programs', async () => {
+  test('that is deleted is gone when its programs are', async () => {
     const { tasks, plane, programs } = await startOwners()
-    await tasks.create('gone', { completions: 3, template: serves })
+    const template = { spec: { command: ['stubborn'], stop: { gracePeriodSeconds: 5 } } }
+    await tasks.create('gone', { completions: 3, template })
     await tasks.until('gone', phaseIs('Running'))
     await plane.advance(100)
     expect(programs()).toHaveLength(3)
     await tasks.remove('gone')
-    await plane.advance(15_000)
+    await plane.advance(4000)
+    expect((await tasks.get('gone')).metadata.deletionTimestamp).toBeDefined()
+    expect(programs()).toHaveLength(3)
+    await plane.advance(5000)
+    await tasks.untilGone('gone')
     expect(programs()).toEqual([])
   })
 })
