@@ -246,35 +246,7 @@ describe('W42: the Explorer finds nothing in any single fault of', () => {
   ])(
     '%s',
     async (_, explored) => {
-      const seen = new Set<string>()
-      const result = await exploreWith(
-        explored,
-        undefined,
-        process.env['DEBUG_B']
-          ? {
-              stories: 1,
-              onProgress: (p: { schedules?: number }) => {
-                if (seen.size < 0) process.stderr.write(JSON.stringify(p))
-              },
-              until: (f: { rule: string; about: string; message: string }) => {
-                const k = `${f.rule} ${f.about} ${f.message.slice(0, 500)}`
-                if (!seen.has(k)) {
-                  seen.add(k)
-                  process.stderr.write(`FINDING ${k} ${JSON.stringify((f as { diff?: unknown }).diff)}\n`)
-                }
-                return f.rule === process.env['DEBUG_B']
-              },
-            }
-          : {},
-      )
-      if (process.env['DEBUG_B'])
-        process.stderr.write(
-          `${JSON.stringify(
-            result.failures.map(({ rule, about, when, seen }) => ({ rule, about, when, seen })),
-            undefined,
-            1,
-          )}\n${result.schedules} schedules\n`,
-        )
+      const result = await exploreWith(explored)
       expect(result.failures.length, formatReport(result)).toBe(0)
       expect(result.left).toBe(0)
     },

@@ -29,7 +29,7 @@ async function follow({ client, host, processes }: Plane) {
     stopping.abort()
   })
   const stream = client.watch(Process, { namespace: 'default', signal: stopping.signal })
-  const reading = (async () => {
+  const reading = (async (): Promise<void> => {
     for await (const event of stream) {
       if (event.type === 'ERROR' || event.type === 'BOOKMARK') continue
       const process = event.object as ProcessObject
@@ -70,7 +70,7 @@ describe('a ProcessSet', () => {
   test('is scaled through its scale subresource, as by kubectl scale', async () => {
     const world = await startFour()
     const path = '/apis/workloads.evenkeel.dev/v1/namespaces/default/processsets/web/scale'
-    const scale = JSON.parse(await (await world.client.raw({ method: 'GET', path })).text()) as {
+    const scale = JSON.parse((await world.client.raw({ method: 'GET', path })).text()) as {
       spec: { replicas: number }
       status: { replicas: number; selector: string }
     }
