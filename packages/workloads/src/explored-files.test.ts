@@ -11,6 +11,8 @@ import { ScriptedProbes } from './plane.fixture.ts'
 import type { Launch, LaunchResult } from './process-host.ts'
 import { Process } from './process-kind.ts'
 import { Service } from './services/service-kind.ts'
+import { ProcessSet } from './sets/set-kind.ts'
+import { Task } from './tasks/task-kind.ts'
 import { SimulatedNetwork } from './services/simulated-network.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import type { FileWatcher } from './watch/file-watcher.ts'
@@ -100,7 +102,7 @@ const scenarioOf = (mistake: Mistake = {}): Scenario<External> => ({
     watcher: { contents: () => ({}) },
     probes: { contents: () => ({}) },
   },
-  kinds: [Service],
+  kinds: [Task, ProcessSet, Service],
   controllers: ({ external, clock, random, log }) => {
     const [processes] = workloads({
       folder: '/data',

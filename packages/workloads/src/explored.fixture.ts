@@ -1,32 +1,77 @@
-/** What explorations of this package share: a status without the past, and mistakes that are made on purpose. */
+/** What explorations of this package share: the simulated machine, what is not compared, and mistakes made on purpose. */
 import type { ControllerDeclaration, Kind } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
+import type { ProcessContext, Scenario } from 'evenkeel/testing'
+import type { Files } from './files.ts'
+import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
+import { ScriptedProbes } from './plane.fixture.ts'
+import type { ProcessHost } from './process-host.ts'
+import { SimulatedNetwork } from './services/simulated-network.ts'
+import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import { workloads, type Workloads } from './workloads.ts'
 
-type Declaration<K extends Kind> = ControllerDeclaration<K, ManagedContext>
+export interface Machine {
+  readonly host: SimulatedHost
+  readonly files: SimulatedFiles
+  readonly logFiles: SimulatedLogFiles
+  readonly probes: ScriptedProbes
+}
 
-/** What tells of the past: it differs when the past does, as it should. */
-const history = ['run', 'runs', 'restarts', 'nextRestartAt']
+/** A mistake of the machine. */
+export interface MachineMistake {
+  readonly host?: (host: ProcessHost) => object
+  readonly files?: (files: Files) => object
+}
 
-/** The controller, with a status that does not tell of the past. */
-export function withoutHistory<K extends Kind>(declaration: Declaration<K>): Declaration<K> {
-  const { reconcile } = declaration
-  return {
-    ...declaration,
-    reconcile: (object, context) => {
-      const set = (fields: object): void => {
-        context.status.set(
-          Object.fromEntries(Object.entries(fields).filter(([name]) => !history.includes(name))) as never,
-        )
-      }
-      const status = new Proxy(context.status, {
-        get: (target, name) => {
-          const value: unknown = Reflect.get(target, name, target)
-          return name === 'set' ? set : typeof value === 'function' ? (value.bind(target) as unknown) : value
-        },
-      })
-      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
+/** The parts of a scenario that are about the machine. */
+export const simulatedMachine: Pick<Scenario<Machine>, 'external' | 'services' | 'exceptions'> = {
+  external: ({ clock }) => ({
+    host: new SimulatedHost({ clock }),
+    files: new SimulatedFiles(),
+    logFiles: new SimulatedLogFiles({ clock }),
+    probes: new ScriptedProbes(),
+  }),
+  services: {
+    // Which programs run, not under which pid; what files contain is for the next Evenkeel.
+    host: { contents: (host: SimulatedHost) => programsOf(host) },
+    files: { contents: () => ({}) },
+    logFiles: { contents: (logFiles: SimulatedLogFiles) => logFiles.paths() },
+    probes: { contents: () => ({}) },
+  },
+  exceptions: [
+    {
+      rule: 'deletion-first',
+      about: 'files.',
+      because: 'the session file is opened by the first reconcile, whatever that one is about',
     },
-  }
+  ],
+}
+
+export function programsOf(host: SimulatedHost): string[] {
+  return host
+    .processes()
+    .map(({ command }) => command)
+    .sort()
+}
+
+/** The workloads of one process of an exploration. */
+export function exploredWorkloads(
+  { external, clock, random, log }: ProcessContext<Machine>,
+  mistake: MachineMistake = {},
+): Workloads {
+  return workloads({
+    folder: '/data',
+    cwd: '/app',
+    env: { PATH: '/bin' },
+    host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
+    files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
+    logFiles: external.logFiles,
+    checks: external.probes,
+    network: new SimulatedNetwork(),
+    clock,
+    random,
+    log,
+  })
 }
 
 /** The object with some methods replaced. */
@@ -38,4 +83,40 @@ export function replaced<T extends object>(target: T, methods: object): T {
       return typeof value === 'function' ? (value.bind(real) as unknown) : value
     },
   })
+}
+
+/** What tells of the past in the status of a Process: it differs when the past does, as it should. */
+export const historyOfProcess = ['run', 'runs', 'restarts', 'nextRestartAt']
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The controller, with other fields in its status. */
+export function withStatus<K extends Kind>(
+  declaration: ControllerDeclaration<K, ManagedContext>,
+  change: (fields: Fields) => Fields,
+): ControllerDeclaration<K, ManagedContext> {
+  const { reconcile } = declaration
+  return {
+    ...declaration,
+    reconcile: (object, context) => {
+      const set = (fields: object): void => {
+        context.status.set(change(fields as Fields) as never)
+      }
+      const status = replaced(context.status, { set })
+      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
+    },
+  }
+}
+
+/** A status without these fields. */
+export const without =
+  (names: readonly string[]) =>
+  (fields: Fields): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+
+/** The controller, with a status that does not tell of the past. */
+export function withoutHistory<K extends Kind>(
+  declaration: ControllerDeclaration<K, ManagedContext>,
+): ControllerDeclaration<K, ManagedContext> {
+  return withStatus(declaration, without(historyOfProcess))
 }

@@ -2,16 +2,21 @@
 import { describe, expect, test } from 'vitest'
 import { explore, formatReport, type Scenario, type UserStep } from 'evenkeel/testing'
 import type { Client } from 'evenkeel'
-import { replaced, withoutHistory } from './explored.fixture.ts'
-import { Process } from './process-kind.ts'
-import { Service } from './services/service-kind.ts'
-import { SimulatedNetwork } from './services/simulated-network.ts'
+import {
+  exploredWorkloads,
+  programsOf,
+  simulatedMachine,
+  withoutHistory,
+  type Machine,
+  type MachineMistake,
+} from './explored.fixture.ts'
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
-import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
-import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
-import { ScriptedProbes } from './plane.fixture.ts'
-import { workloads, type Workloads } from './workloads.ts'
+import { Process } from './process-kind.ts'
+import { Service } from './services/service-kind.ts'
+import { ProcessSet } from './sets/set-kind.ts'
+import { Task } from './tasks/task-kind.ts'
+import type { Workloads } from './workloads.ts'
 
 const web = { name: 'web', namespace: 'default' }
 
@@ -34,72 +39,23 @@ const allSteps: readonly UserStep[] = [
 
 type Declaration = Workloads['controllers'][0]
 
-interface External {
-  readonly host: SimulatedHost
-  readonly files: SimulatedFiles
-  readonly logFiles: SimulatedLogFiles
-  readonly probes: ScriptedProbes
-}
-
 /** A mistake that is made on purpose. */
-interface Mistake {
-  readonly host?: (host: ProcessHost) => object
-  readonly files?: (files: Files) => object
+interface Mistake extends MachineMistake {
   readonly declaration?: (declaration: Declaration) => Partial<Declaration>
 }
 
-const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<External> => ({
+const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<Machine> => ({
   name: 'processes',
   steps,
-  external: ({ clock }) => ({
-    host: new SimulatedHost({ clock }),
-    files: new SimulatedFiles(),
-    logFiles: new SimulatedLogFiles({ clock }),
-    probes: new ScriptedProbes(),
-  }),
-  services: {
-    // Which programs run, not under which pid; what files contain is for the next Evenkeel.
-    host: {
-      contents: (host: SimulatedHost) =>
-        host
-          .processes()
-          .map(({ command }) => command)
-          .sort(),
-    },
-    files: { contents: () => ({}) },
-    logFiles: { contents: (logFiles: SimulatedLogFiles) => logFiles.paths() },
-    probes: { contents: () => ({}) },
+  ...simulatedMachine,
+  // Not there, but watched: a Process may wait for them.
+  kinds: [Task, ProcessSet, Service],
+  controllers: (process) => {
+    const [declaration] = exploredWorkloads(process, mistake).controllers
+    return [withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })]
   },
-  kinds: [Service],
-  controllers: ({ external, clock, random, log }) => {
-    const [processes] = workloads({
-      folder: '/data',
-      cwd: '/app',
-      env: { PATH: '/bin' },
-      host: replaced<ProcessHost>(external.host, mistake.host?.(external.host) ?? {}),
-      files: replaced<Files>(external.files, mistake.files?.(external.files) ?? {}),
-      network: new SimulatedNetwork(),
-      logFiles: external.logFiles,
-      checks: external.probes,
-      clock,
-      random,
-      log,
-    }).controllers
-    return [withoutHistory({ ...processes, ...mistake.declaration?.(processes) })] as never
-  },
-  exceptions: [
-    {
-      rule: 'deletion-first',
-      about: 'files.',
-      because: 'the session file is opened by the first reconcile, whatever that one is about',
-    },
-  ],
   expects: ({ external: { host }, list }) => {
-    const programs = host
-      .processes()
-      .map(({ command }) => command)
-      .sort()
-      .join(', ')
+    const programs = programsOf(host).join(', ')
     const object = list(Process).find(({ metadata }) => metadata.name === web.name)
     const { command = [], running = true } = (object?.['spec'] ?? {}) as {
       command?: readonly string[]

@@ -23,6 +23,9 @@ export { Process, type ProcessObject } from './process-kind.ts'
 export { systemTable, type ProcessTable } from './process-table.ts'
 export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 export type { Run, RunOwner } from './runs.ts'
+export { Schedule, type ScheduleObject } from './schedules/schedule-kind.ts'
+export { ProcessSet, type ProcessSetObject } from './sets/set-kind.ts'
+export { Task, type TaskObject } from './tasks/task-kind.ts'
 export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 export {
   type Connection,

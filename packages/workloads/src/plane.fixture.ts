@@ -13,6 +13,7 @@ import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
 import { SimulatedNetwork } from './services/simulated-network.ts'
 import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
+import type { ProcessOwnersOptions } from './process-owners.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 import { workloads, type Workloads } from './workloads.ts'
@@ -71,7 +72,7 @@ export interface SimulatedPlane extends ProcessPlane {
 }
 
 export async function startSimulated(
-  given: {
+  given: ProcessOwnersOptions & {
     readonly host?: SimulatedHost
     readonly files?: SimulatedFiles
     readonly clock?: RelayClock
@@ -99,6 +100,8 @@ export async function startSimulated(
     clock,
     random,
     ...(given.router && { router: given.router }),
+    ...(given.maxReplicas !== undefined && { maxReplicas: given.maxReplicas }),
+    ...(given.timeZone !== undefined && { timeZone: given.timeZone }),
   })
   const { controllers, customResources } = work
   const plane = await startTestPlane({ controllers, customResources, simulated: true })

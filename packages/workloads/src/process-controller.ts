@@ -79,7 +79,7 @@ export class ProcessController {
     enabledWhen: 'object.spec.running',
   })
   readonly #restart = action('restart', { form: 'token', about: 'Ends the program and starts it again.' })
-  readonly #dependencies = dependencyVerbs()
+  readonly #dependencies = dependencyVerbs(({ spec }: ProcessObject) => spec.dependsOn)
   readonly #references = referenceVerbs()
 
   constructor(options: ProcessControllerOptions) {
@@ -143,7 +143,7 @@ export class ProcessController {
     const { session } = this.#options
     const run = session.runOf(process.metadata.uid)
     const env = await envValuesOf(process, { verbs: this.#references, context })
-    const dependencies = await missingOf(process, { verbs: this.#dependencies, context })
+    const dependencies = await missingOf(process.spec.dependsOn, { verbs: this.#dependencies, context })
     const request = this.#restart.requested(context)
     return {
       isWanted: process.spec.running ?? true,

@@ -1,34 +1,80 @@
 /**
- * What a Process waits for: other Processes that have started, are ready or have completed.
+ * What a Process, a Task or a ProcessSet waits for: objects that have started, are ready or have completed.
  *
  * Each sort of reference is a verb of its own, because readiness and `optional` are properties of a verb. The verbs watch, find
  * cycles and report `DependenciesReady`; whether a process starts, goes on or stops is decided in `lifecycle.ts`.
+ *
+ * A further kind is a row of {@link dependencyKinds}, and its name in the enum of `dependsOn` in process-kind.ts.
  */
-import { dependsOn, isConditionTrue } from 'evenkeel'
+import { dependsOn, isConditionTrue, type Kind, type KubeObject, type ObjectOf, type Stored } from 'evenkeel'
 import type { Situation } from './lifecycle.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
+import { ProcessSet } from './sets/set-kind.ts'
+import { Task } from './tasks/task-kind.ts'
 
 const untils = ['Started', 'Ready', 'Completed'] as const
 
-/** Whether another process has got as far as a reference asks for. */
-const isReached: Readonly<Record<(typeof untils)[number], (object: ProcessObject) => boolean>> = {
-  Started: ({ status }) => isConditionTrue(status?.conditions, 'Started'),
-  Ready: ({ status, metadata }) =>
-    isConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation,
-  Completed: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
+interface Rules<T> {
+  /** Whether an object has got as far as a reference asks for. */
+  readonly reached: Readonly<Record<(typeof untils)[number], (object: T) => boolean>>
+  /** Whether it cannot get there by itself any more. */
+  hasFailed(object: T): boolean
 }
 
+interface DependencyKind extends Rules<never> {
+  readonly kind: Kind
+}
+
+function rulesOf<K extends Kind>(kind: K, rules: Rules<Stored<ObjectOf<K>>>): DependencyKind {
+  return { kind, ...(rules as Rules<never>) }
+}
+
+const dependencyKinds: readonly DependencyKind[] = [
+  rulesOf(Process, {
+    reached: {
+      Started: ({ status }) => isConditionTrue(status?.conditions, 'Started'),
+      Ready: ({ status, metadata }) =>
+        isConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation,
+      Completed: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
+    },
+    hasFailed: ({ status }) => status?.phase === 'Failed',
+  }),
+  rulesOf(Task, {
+    reached: {
+      Started: ({ status }) => status?.execution?.startedAt !== undefined,
+      // Of a Task there is nothing to use before it has completed.
+      Ready: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
+      Completed: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
+    },
+    hasFailed: ({ status }) => isConditionTrue(status?.conditions, 'Failed'),
+  }),
+  rulesOf(ProcessSet, {
+    reached: {
+      Started: ({ status }) => (status?.replicas ?? 0) > 0,
+      Ready: ({ spec, status, metadata }) =>
+        status?.observedGeneration === metadata.generation && (status.readyReplicas ?? 0) >= (spec.replicas ?? 1),
+      Completed: () => false,
+    },
+    hasFailed: () => false,
+  }),
+]
+
+const rowOf = ({ kind }: Pick<KubeObject, 'kind'>): DependencyKind | undefined =>
+  dependencyKinds.find((row) => row.kind.kind === kind)
+
+type References = NonNullable<ProcessObject['spec']['dependsOn']>
+
 /** One verb for each sort of reference, because readiness and `optional` are properties of a verb. */
-export function dependencyVerbs() {
+export function dependencyVerbs<T extends KubeObject>(referencesOf: (object: T) => References | undefined) {
   return untils.flatMap((until) =>
     [false, true].map((optional) =>
       dependsOn(
-        Process,
-        ({ spec }: ProcessObject) =>
-          (spec.dependsOn ?? [])
+        dependencyKinds.map(({ kind }) => kind),
+        (object: T) =>
+          (referencesOf(object) ?? [])
             .filter((one) => (one.until ?? 'Ready') === until && (one.optional ?? false) === optional)
-            .map(({ name }) => name),
-        { ready: isReached[until] as never, optional },
+            .map(({ kind = 'Process', name }) => ({ kind, name })),
+        { ready: (object) => rowOf(object)?.reached[until](object as never) ?? false, optional },
       ),
     ),
   )
@@ -39,28 +85,30 @@ interface MissingOptions {
   readonly context: { readonly signal: AbortSignal }
 }
 
-/** The dependencies that keep a process from starting. */
+/** The dependencies that keep an object from starting. */
 export async function missingOf(
-  { spec }: ProcessObject,
+  references: References | undefined,
   { verbs, context }: MissingOptions,
 ): Promise<Situation['dependencies']> {
-  const problems: { readonly name: string; readonly reason: string; readonly message: string }[] = []
+  const problems: { readonly key: string; readonly reason: string; readonly message: string }[] = []
   for (const verb of verbs.filter(({ optional }) => !optional)) {
     for (const { object, reference, isReady, reason = 'NotReady', message } of await verb.find(context)) {
       if (isReady) continue
-      const name = typeof reference === 'string' ? reference : reference.name
-      const hasFailed = (object as ProcessObject | undefined)?.status?.phase === 'Failed'
+      const key = `${reference.kind} ${reference.name}`
+      const hasFailed = object !== undefined && rowOf(object)?.hasFailed(object as never) === true
       problems.push(
         hasFailed
-          ? { name, reason: 'FailedDependency', message: `Process ${name} has failed` }
-          : { name, reason, message: `waits for Process ${name}: ${message || 'it is not ready'}` },
+          ? { key, reason: 'FailedDependency', message: `${key} has failed` }
+          : { key, reason, message: `waits for ${key}: ${message || 'it is not ready'}` },
       )
     }
   }
-  const [first] = problems
-  const stops = new Set(spec.dependsOn?.flatMap(({ name, whenLost }) => (whenLost === 'Stop' ? [name] : [])))
+  const first = problems.find(({ reason }) => reason === 'FailedDependency') ?? problems[0]
+  const stops = new Set(
+    references?.flatMap(({ kind = 'Process', name, whenLost }) => (whenLost === 'Stop' ? [`${kind} ${name}`] : [])),
+  )
   return {
     missing: first && { reason: first.reason, message: problems.map(({ message }) => message).join('; ') },
-    isLost: problems.some(({ name }) => stops.has(name)),
+    isLost: problems.some(({ key }) => stops.has(key)),
   }
 }

@@ -6,9 +6,11 @@
 import { defineKind, type ObjectOf, type Stored } from 'evenkeel'
 
 const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const
-const seconds = { type: 'number', minimum: 0, maximum: 86_400 } as const
+/** A time in the specs of this package. */
+export const seconds = { type: 'number', minimum: 0, maximum: 86_400 } as const
 
-const probe = {
+/** The probes that a program may have, as the field of a spec. */
+export const probe = {
   type: 'object',
   properties: {
     http: {
@@ -82,6 +84,9 @@ const run = {
   },
 } as const
 
+/** The kinds that `dependsOn` may name: their rules are in process-dependencies.ts. */
+const dependencyKinds = ['Process', 'Task', 'ProcessSet'] as const
+
 const reference = { type: 'string', minLength: 1, maxLength: 253 } as const
 const keyed = {
   type: 'object',
@@ -113,139 +118,163 @@ const valueFrom = {
   maxProperties: 1,
 } as const
 
+/** What a program needs to run: shared by every kind that makes Processes. */
+export const programFields = {
+  command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
+  shell: { type: 'string', minLength: 1, maxLength: 100_000 },
+  cwd: { type: 'string', maxLength: 4096 },
+  env: {
+    type: 'array',
+    maxItems: 1000,
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
+        value: { type: 'string', default: '' },
+        valueFrom,
+      },
+      'x-kubernetes-validations': [
+        {
+          rule: "!has(self.valueFrom) || self.value == ''",
+          message: 'must be absent with valueFrom',
+          fieldPath: '.value',
+        },
+      ],
+    },
+  },
+  envFiles: {
+    type: 'array',
+    maxItems: 20,
+    items: {
+      type: 'object',
+      required: ['path'],
+      properties: {
+        path: { type: 'string', minLength: 1, maxLength: 4096 },
+        optional: { type: 'boolean', default: false },
+      },
+    },
+  },
+  inheritEnv: { type: 'boolean', default: true },
+  ports: {
+    type: 'array',
+    maxItems: 50,
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', maxLength: 63, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$' },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
+        env: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
+      },
+    },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+  },
+  stop: {
+    type: 'object',
+    default: {},
+    properties: {
+      signal: {
+        type: 'string',
+        enum: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGKILL'],
+        default: 'SIGTERM',
+      },
+      gracePeriodSeconds: { ...seconds, default: 10 },
+    },
+  },
+  dependsOn: {
+    type: 'array',
+    maxItems: 50,
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        kind: { type: 'string', enum: dependencyKinds, default: 'Process' },
+        name: { type: 'string', minLength: 1, maxLength: 253 },
+        until: { type: 'string', enum: ['Started', 'Ready', 'Completed'], default: 'Ready' },
+        optional: { type: 'boolean', default: false },
+        whenLost: { type: 'string', enum: ['Keep', 'Stop'], default: 'Keep' },
+      },
+      'x-kubernetes-validations': [
+        {
+          rule: 'self.kind != "ProcessSet" || self.until != "Completed"',
+          message: 'a ProcessSet never completes: write until: Ready, or refer to a Task',
+        },
+      ],
+    },
+  },
+  log: {
+    type: 'object',
+    default: {},
+    properties: {
+      maxBytes: {
+        type: 'integer',
+        minimum: 65_536,
+        default: 52_428_800,
+        description: 'Of one run: the oldest lines are released when its log is longer.',
+      },
+      separateStderr: {
+        type: 'boolean',
+        default: false,
+        description: 'Stderr has a file of its own. Without, both outputs are in one, in their true order.',
+      },
+    },
+  },
+  lifetime: { type: 'string', enum: ['Session', 'Persistent'], default: 'Session' },
+} as const
+
+/** Files whose changes restart a Process. */
+export const watchField = {
+  type: 'object',
+  properties: {
+    paths: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 4096 } },
+    ignore: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 } },
+    debounceSeconds: { type: 'number', minimum: 0.01, maximum: 3600, default: 0.2 },
+    cascade: {
+      type: 'boolean',
+      default: false,
+      description: 'Processes that depend on this one are restarted as well, when it is ready again.',
+    },
+  },
+  required: ['paths'],
+} as const
+
+/** How a Process that ended is started again. */
+export const restartField = {
+  type: 'object',
+  default: {},
+  properties: {
+    policy: { type: 'string', enum: ['Always', 'OnFailure', 'Never'], default: 'Always' },
+    initialSeconds: { ...seconds, default: 0.2 },
+    maxSeconds: { ...seconds, default: 30 },
+    resetSeconds: { ...seconds, default: 30 },
+    limit: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+  },
+} as const
+
+export const probesField = {
+  type: 'object',
+  properties: { startup: probe, readiness: probe, liveness: probe },
+} as const
+
+export const programRules = [
+  {
+    rule: 'has(self.command) != has(self.shell)',
+    message: 'write either command (a list) or shell (a text for /bin/sh)',
+  },
+] as const
+
 const spec = {
   type: 'object',
   properties: {
-    command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
-    shell: { type: 'string', minLength: 1, maxLength: 100_000 },
-    cwd: { type: 'string', maxLength: 4096 },
-    env: {
-      type: 'array',
-      maxItems: 1000,
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
-          value: { type: 'string', default: '' },
-          valueFrom,
-        },
-        'x-kubernetes-validations': [
-          {
-            rule: "!has(self.valueFrom) || self.value == ''",
-            message: 'must be absent with valueFrom',
-            fieldPath: '.value',
-          },
-        ],
-      },
-    },
-    envFiles: {
-      type: 'array',
-      maxItems: 20,
-      items: {
-        type: 'object',
-        required: ['path'],
-        properties: {
-          path: { type: 'string', minLength: 1, maxLength: 4096 },
-          optional: { type: 'boolean', default: false },
-        },
-      },
-    },
-    inheritEnv: { type: 'boolean', default: true },
-    ports: {
-      type: 'array',
-      maxItems: 50,
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: { type: 'string', maxLength: 63, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$' },
-          port: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
-          env: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
-        },
-      },
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    },
+    ...programFields,
     running: { type: 'boolean', default: true },
-    restart: {
-      type: 'object',
-      default: {},
-      properties: {
-        policy: { type: 'string', enum: ['Always', 'OnFailure', 'Never'], default: 'Always' },
-        initialSeconds: { ...seconds, default: 0.2 },
-        maxSeconds: { ...seconds, default: 30 },
-        resetSeconds: { ...seconds, default: 30 },
-        limit: { type: 'integer', minimum: 0, maximum: 1_000_000 },
-      },
-    },
-    stop: {
-      type: 'object',
-      default: {},
-      properties: {
-        signal: {
-          type: 'string',
-          enum: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGKILL'],
-          default: 'SIGTERM',
-        },
-        gracePeriodSeconds: { ...seconds, default: 10 },
-      },
-    },
-    probes: { type: 'object', properties: { startup: probe, readiness: probe, liveness: probe } },
-    dependsOn: {
-      type: 'array',
-      maxItems: 50,
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          kind: { type: 'string', enum: ['Process'], default: 'Process' },
-          name: { type: 'string', minLength: 1, maxLength: 253 },
-          until: { type: 'string', enum: ['Started', 'Ready', 'Completed'], default: 'Ready' },
-          optional: { type: 'boolean', default: false },
-          whenLost: { type: 'string', enum: ['Keep', 'Stop'], default: 'Keep' },
-        },
-      },
-    },
-    log: {
-      type: 'object',
-      default: {},
-      properties: {
-        maxBytes: {
-          type: 'integer',
-          minimum: 65_536,
-          default: 52_428_800,
-          description: 'Of one run: the oldest lines are released when its log is longer.',
-        },
-        separateStderr: {
-          type: 'boolean',
-          default: false,
-          description: 'Stderr has a file of its own. Without, both outputs are in one, in their true order.',
-        },
-      },
-    },
-    watch: {
-      type: 'object',
-      properties: {
-        paths: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 4096 } },
-        ignore: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 } },
-        debounceSeconds: { type: 'number', minimum: 0.01, maximum: 3600, default: 0.2 },
-        cascade: {
-          type: 'boolean',
-          default: false,
-          description: 'Processes that depend on this one are restarted as well, when it is ready again.',
-        },
-      },
-      required: ['paths'],
-    },
-    lifetime: { type: 'string', enum: ['Session', 'Persistent'], default: 'Session' },
+    restart: restartField,
+    probes: probesField,
+    watch: watchField,
   },
-  'x-kubernetes-validations': [
-    {
-      rule: 'has(self.command) != has(self.shell)',
-      message: 'write either command (a list) or shell (a text for /bin/sh)',
-    },
-  ],
+  'x-kubernetes-validations': programRules,
 } as const
 
 export const Process = defineKind({

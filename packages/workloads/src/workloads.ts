@@ -28,6 +28,7 @@ import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
 import type { ProcessHost } from './process-host.ts'
+import { processOwners, type ProcessOwners, type ProcessOwnersOptions } from './process-owners.ts'
 import { parseMark } from './journal.ts'
 import { Process } from './process-kind.ts'
 import { systemTable } from './process-table.ts'
@@ -43,7 +44,7 @@ import type { FileWatcher } from './watch/file-watcher.ts'
 import { OsFileWatcher } from './watch/os-file-watcher.ts'
 import { startWatchdog } from './watchdog.ts'
 
-export interface WorkloadsOptions {
+export interface WorkloadsOptions extends ProcessOwnersOptions {
   /** Of the session file and the logs. One Evenkeel at a time uses it. */
   readonly folder: string
   /** Where processes run, and what relative paths begin at. @default the working directory */
@@ -75,6 +76,7 @@ export interface WorkloadsOptions {
 export interface Workloads {
   readonly controllers: readonly [
     ControllerDeclaration<typeof Process, ManagedContext>,
+    ...ProcessOwners,
     ControllerDeclaration<typeof Service, ManagedContext>,
     ControllerDeclaration<typeof Endpoint, ManagedContext>,
   ]
@@ -105,6 +107,7 @@ export function workloads({
   router,
   host: given,
   log,
+  ...owners
 }: WorkloadsOptions): Workloads {
   const machine = given ? { host: given } : thisMachine(clock)
   const keeper = new LogKeeper({ files, logFiles, clock, ...(log && { log }) })
@@ -142,7 +145,7 @@ export function workloads({
     return survivors
   }
   return {
-    controllers: [controller.declaration(), ...services.declarations()],
+    controllers: [controller.declaration(), ...processOwners(owners), ...services.declarations()],
     runnables: [
       {
         name: 'workloads',

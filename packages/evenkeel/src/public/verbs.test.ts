@@ -28,6 +28,7 @@ import {
   type ActionReport,
   type Capabilities,
   type Checkpoint,
+  type ChildCount,
   type ChildReport,
   type ChildOptions,
   type Children,
@@ -376,6 +377,7 @@ test('children.once and a retried operation: their options have names', async ()
 interface Reported {
   readonly actions?: readonly ActionReport[]
   readonly children?: readonly ChildReport[]
+  readonly childCounts?: readonly ChildCount[]
   readonly dependencies?: readonly DependencyReport[]
   readonly external?: ExternalReport
 }

@@ -37,4 +37,4 @@ export {
   type RetryOptions,
   type UpdateCall,
 } from '#verbs'
-export type { ActionReport, ChildReport, DependencyReport, ExternalReport } from '#api'
+export type { ActionReport, ChildCount, ChildReport, DependencyReport, ExternalReport } from '#api'

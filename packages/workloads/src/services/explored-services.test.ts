@@ -4,6 +4,8 @@ import { isConditionTrue, type Client, type ControllerDeclaration, type Kind, ty
 import type { ManagedContext } from 'evenkeel/controller'
 import { explore, formatReport, type Scenario, type UserStep, type WorldView } from 'evenkeel/testing'
 import { replaced, withoutHistory } from '../explored.fixture.ts'
+import { ProcessSet } from '../sets/set-kind.ts'
+import { Task } from '../tasks/task-kind.ts'
 import { ScriptedProbes } from '../plane.fixture.ts'
 import { Process } from '../process-kind.ts'
 import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
@@ -81,7 +83,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     network: new SimulatedNetwork(),
     probes: new ScriptedProbes(),
   }),
-  kinds: [Process, Service, Endpoint],
+  kinds: [Process, Service, Endpoint, Task, ProcessSet],
   services: {
     host: {
       contents: (host: SimulatedHost) =>

@@ -190,16 +190,19 @@ async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T
   return await over
 }
 
-/** The kinds that are not built in, each version once: those of one kind become one definition. */
+/**
+ * The kinds that are not built in, each version once: those of one kind become one definition. That of its controller comes last: it
+ * has the actions, also when another controller owns objects of the kind.
+ */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
-  const kinds = controllers.flatMap(({ for: kind, owns = [], ...declaration }) => [
-    withActions(kind, declaration.verbs ?? []),
+  const named = controllers.flatMap(({ owns = [], ...declaration }) => [
     ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind),
     ...verbsOf(declaration).flatMap((verb) => verb.kinds ?? []),
   ])
+  const own = controllers.map(({ for: kind, verbs = [] }) => withActions(kind, verbs))
   return [
     ...new Map(
-      [...given, ...kinds]
+      [...given, ...named, ...own]
         .filter(({ schema }) => schema !== undefined)
         .map((kind) => [`${kind.group}/${kind.version} ${kind.kind}`, kind]),
     ).values(),
