@@ -93,8 +93,8 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     files: { contents: () => ({}) },
     probes: { contents: () => ({}) },
   },
-  controllers: ({ external, clock, random, log }) =>
-    workloads({
+  controllers: ({ external, clock, random, log }) => {
+    const [declaration] = workloads({
       folder: '/data',
       cwd: '/app',
       env: { PATH: '/bin' },
@@ -104,7 +104,9 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       clock,
       random,
       log,
-    }).controllers.map((declaration) => withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })),
+    }).controllers
+    return [withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })]
+  },
   exceptions: [
     {
       rule: 'deletion-first',

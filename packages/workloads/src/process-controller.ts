@@ -21,7 +21,7 @@ import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
 import { decide, fingerprintOf, type Decision, type Situation } from './lifecycle.ts'
 import { dependencyVerbs, missingOf } from './process-dependencies.ts'
-import { Ports } from './ports.ts'
+import type { Ports } from './ports.ts'
 import type { LaunchFailure, ProcessHost } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import { planOf } from './process-plan.ts'
@@ -35,6 +35,8 @@ import type { Session } from './session.ts'
 interface ProcessControllerOptions {
   readonly session: Session
   readonly host: ProcessHost
+  /** Shared with other kinds. */
+  readonly ports: Ports
   readonly files: Files
   readonly checks: ProbeChecks
   readonly clock: Clock
@@ -75,9 +77,9 @@ export class ProcessController {
   #hasAdoptedPorts = false
 
   constructor(options: ProcessControllerOptions) {
-    const { session, host, clock, files, checks } = options
+    const { session, clock, files, checks, ports } = options
     this.#options = options
-    this.#ports = new Ports({ host })
+    this.#ports = ports
     this.prober = new Prober({ clock, files, checks })
     session.onChange((owner, note) => {
       this.#feed.push(owner, note)

@@ -81,7 +81,8 @@ const run = {
   },
 } as const
 
-const spec = {
+/** Fields that other kinds have as well: a Container, for one. */
+export const processSpec = {
   type: 'object',
   properties: {
     command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
@@ -192,7 +193,7 @@ export const Process = defineKind({
     { name: 'Why', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  spec,
+  spec: processSpec,
   status: {
     type: 'object',
     properties: {

@@ -19,10 +19,14 @@ import {
   type Logger,
   type Random,
 } from 'evenkeel/unstable/base'
+import { containers, type Containers } from './containers/containers.ts'
+import { findRuntime } from './containers/os-runtime.ts'
+import type { ContainerRuntime } from './containers/container-runtime.ts'
 import { OsFiles, type Files } from './files.ts'
 import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
+import { Ports } from './ports.ts'
 import type { ProcessHost } from './process-host.ts'
 import { parseMark } from './journal.ts'
 import { Process } from './process-kind.ts'
@@ -41,6 +45,8 @@ export interface WorkloadsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default the processes of this machine, with a watchdog */
   readonly host?: ProcessHost
+  /** Where containers run. @default Docker or Podman, by a socket or an executable, whichever answers */
+  readonly containerRuntime?: ContainerRuntime
   /** @default the files of this machine */
   readonly files?: Files
   /** @default HTTP, TCP and programs on this machine */
@@ -54,7 +60,7 @@ export interface WorkloadsOptions {
 }
 
 export interface Workloads {
-  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
+  readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>, ...Containers['controllers']]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
   /**
@@ -64,6 +70,8 @@ export interface Workloads {
    * @returns runs that could not be ended
    */
   stop(): Promise<readonly Run[]>
+  /** The log of the last run of a Container, as bytes. */
+  readonly containerLog: Containers['log']
 }
 
 export function workloads({
@@ -75,6 +83,7 @@ export function workloads({
   files = new OsFiles(),
   checks = new OsProbes({ clock }),
   host: given,
+  containerRuntime,
   log,
 }: WorkloadsOptions): Workloads {
   const machine = given ? { host: given } : thisMachine(clock)
@@ -86,9 +95,17 @@ export function workloads({
     name: randomUuid(random).slice(0, 8),
     ...(log && { log }),
   })
+  const ports = new Ports({ host: machine.host })
+  const boxes = containers({
+    ...{ session, ports, files, checks, clock, folder: resolve(folder), cwd: resolve(cwd) },
+    findRuntime: () =>
+      containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
+    ...(log && { log }),
+  })
   const controller = new ProcessController({
     session,
     host: machine.host,
+    ports,
     files,
     checks,
     clock,
@@ -97,15 +114,18 @@ export function workloads({
   })
   const stop = async (): Promise<readonly Run[]> => {
     controller.prober.close()
-    return session.close()
+    const [survivors] = await Promise.all([session.close(), boxes.close()])
+    return survivors
   }
   return {
-    controllers: [controller.declaration()],
+    controllers: [controller.declaration(), ...boxes.controllers],
+    containerLog: boxes.log,
     runnables: [
       {
         name: 'workloads',
         run: async (signal, { client }) => {
           await endLeftovers({ session, client, signal })
+          await boxes.endLeftovers(client, { signal })
           await untilStopped(signal, stop)
         },
       },
@@ -160,6 +180,6 @@ function thisMachine(
   return {
     host: new OsProcessHost({ table, clock }),
     self,
-    startWatchdog: (options) => startWatchdog({ table, ...options }),
+    startWatchdog: (options) => startWatchdog({ table, env: process.env, ...options }),
   }
 }

@@ -1,0 +1,70 @@
+/**
+ * The frames in which the Engine API sends stdout and stderr over one connection, and lines of JSON over another one.
+ *
+ * Worked example of a frame: 8 bytes of head, then the bytes of one stream.
+ *
+ *   02 00 00 00  00 00 00 05  'o' 'o' 'p' 's' '\n'
+ *   └ stderr     └ 5 bytes, big endian
+ *
+ * A container with a terminal has one stream and no frames. Invariant: memory is bounded by one piece of the connection; a frame
+ * that is cut by the end of the connection yields what has come of it.
+ */
+import type { LogPiece } from './container-runtime.ts'
+
+const headBytes = 8
+const stderrStream = 2
+const lineBytesMax = 1_048_576
+
+/** The pieces of both streams, in the order in which they were sent. */
+export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<LogPiece> {
+  const head = new Uint8Array(headBytes)
+  let [headLength, left] = [0, 0]
+  for await (const piece of source) {
+    for (let at = 0; at < piece.length;) {
+      if (left === 0) {
+        const part = piece.subarray(at, at + headBytes - headLength)
+        head.set(part, headLength)
+        headLength += part.length
+        at += part.length
+        if (headLength < headBytes) continue
+        headLength = 0
+        left = new DataView(head.buffer).getUint32(4)
+        continue
+      }
+      const bytes = piece.subarray(at, at + left)
+      at += bytes.length
+      left -= bytes.length
+      yield { stream: head[0] === stderrStream ? 'stderr' : 'stdout', bytes }
+    }
+  }
+}
+
+/** Everything as stdout: what a terminal sends. */
+export async function* withoutFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<LogPiece> {
+  for await (const bytes of source) yield { stream: 'stdout', bytes }
+}
+
+/** One value per line. A line that is no JSON, or longer than a mebibyte, is skipped. */
+export async function* readJsonLines(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of source) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > lineBytesMax) rest = ''
+    for (const line of lines) yield* parseLine(line)
+  }
+  yield* parseLine(rest)
+}
+
+function* parseLine(line: string): Generator<Readonly<Record<string, unknown>>> {
+  if (line.trim() === '') return
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) yield value as Record<string, unknown>
+  } catch {
+    // Runtimes mix sentences into their lines of JSON.
+  }
+}
