@@ -67,6 +67,8 @@ export class ContainerController {
   readonly #starter: ContainerStarter
   /** By mark: when a run that ended is due to be followed. */
   readonly #due = new Map<string, AfterEnd & { readonly dueMs: number; readonly dueAt: number }>()
+  /** By uid: why the last attempt to start failed, and when the next one is due. */
+  readonly #refused = new Map<string, { readonly key: string; readonly untilMs: number; readonly refusal: Refusal }>()
   readonly #dependencies = new ContainerDependencies()
   readonly #start = action('start', {
     form: 'state',
@@ -164,6 +166,7 @@ export class ContainerController {
       }
     }
     this.#memories.delete(owner.uid)
+    this.#refused.delete(owner.uid)
     monitor.release(owner.uid)
     ports.release(owner.uid)
     return undefined
@@ -313,8 +316,18 @@ export class ContainerController {
     situation: Situation,
   ): Promise<ReconcileResult | undefined> {
     const { object, context, owner, run: last } = pass
+    const key = `${situation.fingerprint} ${situation.request?.token ?? ''}`
+    const refused = this.#refused.get(owner.uid)
+    const leftMs = (refused?.untilMs ?? 0) - this.#options.clock.monotonic()
+    // The events of an attempt that failed must not be the cause of the next one.
+    if (refused?.key === key && leftMs > 0) return this.#refuse({ ...refused.refusal, afterMs: leftMs }, pass)
     const started = await this.#starter.start(pass, { decision, situation })
-    if ('reason' in started) return this.#refuse(started, pass)
+    this.#refused.delete(owner.uid)
+    if ('reason' in started) {
+      const untilMs = this.#options.clock.monotonic() + (started.afterMs ?? retryMs)
+      if (!isWork(started)) this.#refused.set(owner.uid, { key, untilMs, refusal: started })
+      return this.#refuse(started, pass)
+    }
     if (last) {
       this.#forgetRun(last)
       this.#due.delete(last.mark)
@@ -329,12 +342,12 @@ export class ContainerController {
   /** It cannot be started now. */
   #refuse({ reason, message, afterMs = retryMs }: Refusal, { object, context, run }: Pass): ReconcileResult {
     const isNews = object.status?.conditions?.find(({ type }) => type === 'Started')?.reason !== reason
-    const isWork = reason === 'Pulling' || reason === 'Building'
     if (isNews && reason === missingReason) this.#options.monitor.tellAll('a network or a volume may be missing')
-    if (isNews) context.event({ type: isWork ? 'Normal' : 'Warning', reason, note: message.slice(-eventLength) })
+    if (isNews)
+      context.event({ type: isWork({ reason }) ? 'Normal' : 'Warning', reason, note: message.slice(-eventLength) })
     const phase = finalReasons.has(reason) ? 'Failed' : 'Waiting'
     reportRest(context.status, { run, decision: { do: 'rest', phase, reason, message } })
-    return isWork ? { park: message } : { afterMs }
+    return isWork({ reason }) ? { park: message } : { afterMs }
   }
 
   /** The status of a run that is alive; its probes begin. A container that is paused cannot be probed. */
@@ -376,6 +389,11 @@ export class ContainerController {
         })
     })
   }
+}
+
+/** It is on its way: an event says when it is done. */
+function isWork({ reason }: Pick<Refusal, 'reason'>): boolean {
+  return reason === 'Pulling' || reason === 'Building'
 }
 
 /** An event has room for 1 KiB. */

@@ -19,24 +19,27 @@ const lineBytesMax = 1_048_576
 export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<LogPiece> {
   const head = new Uint8Array(headBytes)
   let [headLength, left] = [0, 0]
-  for await (const piece of source) {
-    for (let at = 0; at < piece.length;) {
-      if (left === 0) {
-        const part = piece.subarray(at, at + headBytes - headLength)
-        head.set(part, headLength)
-        headLength += part.length
-        at += part.length
-        if (headLength < headBytes) continue
-        headLength = 0
-        left = new DataView(head.buffer).getUint32(4)
+  for await (let piece of source) {
+    while (piece.length > 0) {
+      const wanted = left > 0 ? left : headBytes - headLength
+      const part = piece.subarray(0, wanted)
+      piece = piece.subarray(wanted)
+      if (left > 0) yield { stream: head[0] === stderrStream ? 'stderr' : 'stdout', bytes: part }
+      else head.set(part, headLength)
+      if (left > 0) {
+        left -= part.length
         continue
       }
-      const bytes = piece.subarray(at, at + left)
-      at += bytes.length
-      left -= bytes.length
-      yield { stream: head[0] === stderrStream ? 'stderr' : 'stdout', bytes }
+      headLength += part.length
+      left = lengthIn(head, headLength)
+      if (headLength === headBytes) headLength = 0
     }
   }
+}
+
+/** What a head says about the bytes that follow; 0 while it is not complete. */
+function lengthIn(head: Uint8Array, headLength: number): number {
+  return headLength < headBytes ? 0 : new DataView(head.buffer).getUint32(4)
 }
 
 /** Everything as stdout: what a terminal sends. */

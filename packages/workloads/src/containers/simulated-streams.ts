@@ -141,15 +141,13 @@ export class SimulatedStreams implements ContainerStreams {
       throw new RuntimeError('CommandNotFound', `exec: "${command[0] ?? ''}": executable file not found in $PATH`)
     const encoder = new TextEncoder()
     let exitCode = 0
+    async function* perform(step: Step): AsyncGenerator<LogPiece> {
+      if (step.do === 'echo') yield { stream: step.stream, bytes: encoder.encode(`${step.text}\n`) }
+      if (step.do === 'cat' && input) for await (const bytes of input) yield { stream: 'stdout', bytes }
+      if (step.do === 'exit') exitCode = step.exitCode
+    }
     async function* run(): AsyncGenerator<LogPiece> {
-      for (const step of steps ?? []) {
-        if (step.do === 'echo') yield { stream: step.stream, bytes: encoder.encode(`${step.text}\n`) }
-        if (step.do === 'cat' && input) for await (const bytes of input) yield { stream: 'stdout', bytes }
-        if (step.do === 'exit') {
-          exitCode = step.exitCode
-          return
-        }
-      }
+      for (const step of steps ?? []) yield* perform(step)
     }
     return Promise.resolve({ output: run(), findExitCode: () => Promise.resolve(exitCode) })
   }
