@@ -40,7 +40,7 @@ const bySocket = [
 const asArguments = labels.flatMap((label) => ['--filter', 'label=' + label])
 const lines = async (...args) => (await run(...args, ...asArguments)).split('\\n').filter(Boolean)
 const byExecutable = [
-  [() => lines('ps', '--all', '--quiet', '--no-trunc'), (id) => run('rm', '--force', '--volumes', id)],
+  [() => lines('ps', '--all', '--quiet', '--no-trunc'), async (id) => { await run('kill', '--signal', 'KILL', id); await run('rm', '--force', '--volumes', id) }],
   [() => lines('network', 'ls', '--format', '{{.Name}}'), (name) => run('network', 'rm', name)],
   [() => lines('volume', 'ls', '--format', '{{.Name}}'), (name) => run('volume', 'rm', name)],
 ]

@@ -137,7 +137,9 @@ export class CliRuntime implements ContainerRuntime {
   }
 
   removeContainer(id: string): Promise<void> {
-    return this.#remove(['rm', '--force', '--volumes', id])
+    // Podman would wait for its end as a stop does; Docker kills it.
+    const now = isPodman(this.#options.executable) ? ['--time', '0'] : []
+    return this.#remove(['rm', '--force', '--volumes', ...now, id])
   }
 
   async findContainer(nameOrId: string): Promise<ContainerFacts | undefined> {
@@ -200,7 +202,7 @@ export class CliRuntime implements ContainerRuntime {
     try {
       return parse<T>(await this.#run([type, 'inspect', ...json, name]))
     } catch (error) {
-      if (error instanceof RuntimeError && error.code === 'NotFound') return undefined
+      if (error instanceof RuntimeError && /NotFound$/.test(error.code)) return undefined
       throw error
     }
   }

@@ -20,14 +20,10 @@ class RelayClock implements Clock {
   }
 }
 
-export interface ContainerPlane {
+export interface ContainerBasics {
   readonly plane: TestPlane
   readonly client: Client
   readonly work: Workloads
-  readonly runtime: SimulatedRuntime
-  readonly host: SimulatedHost
-  readonly files: SimulatedFiles
-  readonly probes: ScriptedProbes
   create(name: string, spec: object, kind?: Kind): Promise<unknown>
   get(name: string): Promise<ContainerObject>
   patch(name: string, spec: object): Promise<void>
@@ -36,6 +32,13 @@ export interface ContainerPlane {
   until(name: string, condition: (object: ContainerObject) => boolean): Promise<ContainerObject>
   untilGone(name: string, kind?: Kind): Promise<void>
   events(name: string): Promise<readonly { readonly reason: string; readonly note: string }[]>
+}
+
+export interface ContainerPlane extends ContainerBasics {
+  readonly runtime: SimulatedRuntime
+  readonly host: SimulatedHost
+  readonly files: SimulatedFiles
+  readonly probes: ScriptedProbes
 }
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
@@ -72,7 +75,8 @@ export async function startContainers(
   return { ...basicsOf(plane), plane, work, runtime, host, files, probes, clock }
 }
 
-function basicsOf(plane: TestPlane) {
+/** What tests do with objects. */
+export function basicsOf(plane: TestPlane): Omit<ContainerBasics, 'plane' | 'work'> {
   const { client } = plane
   const get = async (name: string): Promise<ContainerObject> =>
     (await client.get(Container, keyOf(name))) as ContainerObject

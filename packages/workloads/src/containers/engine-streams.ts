@@ -12,7 +12,7 @@ import {
   type LogQuery,
   type RuntimeEvent,
 } from './container-runtime.ts'
-import type { EngineHttp } from './engine-http.ts'
+import type { EngineAnswer, EngineHttp } from './engine-http.ts'
 import type { EngineContainer } from './engine-messages.ts'
 import { readFrames, readJsonLines, withoutFrames } from './log-frames.ts'
 
@@ -44,8 +44,7 @@ export class EngineStreams implements ContainerStreams {
     // Some runtimes send the head of the answer with the first event: the request itself counts as open.
     const asked = http.stream({ method: 'GET', path, query: { filters, since: (sinceMs / 1000).toFixed(0) }, signal })
     onOpen?.()
-    const { body } = await asked
-    for await (const line of readJsonLines(body)) {
+    for await (const line of untilAborted(linesOf(asked), signal)) {
       const { Action, status, Actor, id } = line as EngineEvent
       yield { action: Action ?? status ?? '', containerId: Actor?.ID ?? id ?? '', labels: Actor?.Attributes ?? {} }
     }
@@ -118,6 +117,10 @@ export class EngineStreams implements ContainerStreams {
     })
     return found.Config?.Tty ?? false
   }
+}
+
+async function* linesOf(asked: Promise<EngineAnswer>): ReturnType<typeof readJsonLines> {
+  yield* readJsonLines((await asked).body)
 }
 
 /** The end of a stream that was aborted is no error. */
