@@ -254,6 +254,8 @@ export class ContainerController {
         return this.#startRun({ ...decision, cause: causes[run?.stopReason ?? ''] ?? decision.cause }, pass, situation)
       case 'rest': {
         if (run) this.#forgetRun(run)
+        // Whether the image is there is found out by the next start.
+        context.status.removeCondition('ImageReady')
         const dueAt = run && this.#due.get(run.mark)?.dueAt
         reportRest(context.status, { run, decision, ...(decision.phase === 'BackOff' && { nextRestartAtMs: dueAt }) })
         return decision.afterMs === undefined ? undefined : { afterMs: decision.afterMs }

@@ -30,6 +30,8 @@ export interface RunLabel {
   readonly cause: string
   readonly failures: number
   readonly restarts: number
+  /** How long it gets when Evenkeel stops. */
+  readonly graceSeconds: number
   readonly ports: readonly (NamedPort & { readonly containerPort: number })[]
   readonly variables: readonly string[]
 }
@@ -54,9 +56,29 @@ export function formatRunLabel(run: RunLabel): Labels {
 export function parseRunLabel(labels: Labels): RunLabel | undefined {
   try {
     const run = JSON.parse(labels[labelOf.run] ?? '') as Partial<RunLabel>
-    const { number, fingerprint = '', token, cause = '', failures = 0, restarts = 0, ports = [], variables = [] } = run
+    const {
+      number,
+      fingerprint = '',
+      token,
+      cause = '',
+      failures = 0,
+      restarts = 0,
+      graceSeconds = 10,
+      ports = [],
+      variables = [],
+    } = run
     if (typeof number !== 'number') return undefined
-    return { number, fingerprint, ...(token !== undefined && { token }), cause, failures, restarts, ports, variables }
+    return {
+      number,
+      fingerprint,
+      ...(token !== undefined && { token }),
+      cause,
+      failures,
+      restarts,
+      graceSeconds,
+      ports,
+      variables,
+    }
   } catch {
     return undefined
   }

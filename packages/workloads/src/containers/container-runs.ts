@@ -136,7 +136,15 @@ export function lostRun(
         ? last.reason
         : undefined
   const label: RunLabel = {
-    ...{ number, fingerprint: specHash, cause, failures: 0, restarts: status?.restarts ?? 0, variables: env },
+    ...{
+      number,
+      fingerprint: specHash,
+      cause,
+      failures: 0,
+      restarts: status?.restarts ?? 0,
+      graceSeconds: 10,
+      variables: env,
+    },
     ...(token !== undefined && { token }),
     ports: ports.map(({ name: portName, port, containerPort = 0 }) => ({ name: portName, port, containerPort })),
   }

@@ -234,7 +234,7 @@ function labelOfNext({ object, run, pending }: Pass, { decision, situation }: Be
     number: 1 + Math.max(run?.number ?? 0, object.status?.run?.number ?? 0),
     fingerprint,
     ...(token !== undefined && { token }),
-    ...{ cause, failures, restarts, ports: [] },
+    ...{ cause, failures, restarts, ports: [], graceSeconds: object.spec.stop?.gracePeriodSeconds ?? 10 },
     variables: [...new Set((object.spec.env ?? []).map(({ name }) => name))].sort(),
   }
 }

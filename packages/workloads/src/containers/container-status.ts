@@ -32,6 +32,7 @@ export function reportRun(
     nextRestartAt: undefined,
     ...(state?.waitsFor && { lastProbe: state.waitsFor }),
   })
+  status.condition('ImageReady', true, { reason: 'Present', message: run.container?.image ?? '' })
   status.condition('Started', true, { reason: 'Running' })
   status.removeCondition('Completed')
   if (isPaused)

@@ -16,7 +16,7 @@ import type { ProbeChecks } from '../prober.ts'
 import type { Session } from '../session.ts'
 import { ContainerController } from './container-controller.ts'
 import { Container, ContainerNetwork, ContainerVolume, type ContainerObject } from './container-kind.ts'
-import { labelOf } from './container-labels.ts'
+import { labelOf, parseRunLabel } from './container-labels.ts'
 import { logOfContainer, type ContainerLogOptions } from './container-log.ts'
 import { isRuntimeError, type ContainerRuntime, type Labels } from './container-runtime.ts'
 import { NetworkController } from './network-controller.ts'
@@ -54,7 +54,7 @@ export interface Containers {
   log(object: ContainerObject, options?: ContainerLogOptions): AsyncIterable<Uint8Array>
 }
 
-const graceMs = 10_000
+const graceSeconds = 10
 
 export function containers(options: ContainersOptions): Containers {
   const { session, ports, files, checks, clock, cwd, folder, log } = options
@@ -118,9 +118,10 @@ async function removeAll(
   const wanted = <T extends { readonly labels: Labels }>(found: readonly T[]): readonly T[] =>
     found.filter((one) => !isKept(one.labels))
   await Promise.all(
-    wanted(await runtime.listContainers(labels)).map(({ id, name, state }) =>
+    wanted(await runtime.listContainers(labels)).map(({ id, name, state, labels: own }) =>
       remove(`container ${name}`, async () => {
-        if (state !== 'exited' && state !== 'created') await runtime.stopContainer(id, { graceMs })
+        if (state !== 'exited' && state !== 'created')
+          await runtime.stopContainer(id, { graceMs: 1000 * (parseRunLabel(own)?.graceSeconds ?? graceSeconds) })
         await runtime.removeContainer(id)
       }),
     ),

@@ -60,6 +60,7 @@ describe.skipIf(podmanMissing !== undefined)(withReason('Podman'), { timeout: lo
         { volume: 'data', target: '/data' },
         { volume: 'theirs', target: '/theirs' },
       ],
+      stop: { gracePeriodSeconds: 0 },
       probes: { readiness: { http: { port: 'http', path: '/index.html' }, periodSeconds: 0.1 } },
     })
     await world.create('client', {

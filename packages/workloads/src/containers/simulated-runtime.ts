@@ -236,8 +236,20 @@ export class SimulatedRuntime implements ContainerRuntime {
     return this.#calls
   }
 
-  addImage(reference: string): void {
-    this.#images.add(reference)
+  /** A container of another program, which runs, and a volume `theirs`. */
+  addStranger(plan: ContainerPlan): void {
+    const id = String(++this.#made).padStart(12, '0')
+    const log: SimulatedContainer['log'] = []
+    this.#containers.set(id, {
+      id,
+      plan,
+      state: 'running',
+      isOomKilled: false,
+      ignoresTerm: false,
+      log,
+      startedAtMs: 0,
+    })
+    this.#addVolume({ name: 'theirs', labels: {} })
   }
 
   /** What a registry says about an image; undefined: it does not have it. */
