@@ -11,6 +11,7 @@ export const longTests = [
   'packages/evenkeel/src/testing/determinism.test.ts',
   'packages/mutants/**/*.test.ts',
   'packages/workloads/src/explored.test.ts',
+  'packages/workloads/src/containers/explored.test.ts',
   'examples/*/explored*.test.ts',
   'examples/shapes/**/*.test.ts',
   'examples/app-route/**/*.test.ts',
@@ -34,5 +35,6 @@ export const longTests = [
   'packages/conformance/src/server/on-files.test.ts',
   'packages/workloads/src/real-processes.test.ts',
   'packages/workloads/src/watchdog.test.ts',
+  'packages/workloads/src/containers/real-containers.test.ts',
   'packages/dcp/src/host.test.ts',
 ]

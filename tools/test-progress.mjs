@@ -23,6 +23,9 @@ const programs = {
   kubectl: 'kubernetes-client',
   openssl: 'openssl',
   chromium: 'chromium',
+  podman: 'podman',
+  runc: 'runc',
+  busybox: 'busybox-static',
 }
 
 const skippedFilesMax = 10
