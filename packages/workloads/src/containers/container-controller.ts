@@ -12,21 +12,26 @@
  */
 import { action, type ControllerDeclaration, type ReconcileResult } from 'evenkeel'
 import { channelSource, type ManagedContext } from 'evenkeel/controller'
-import type { Random } from 'evenkeel/unstable/base'
 import { ChangeFeed } from '../change-feed.ts'
 import type { Files } from '../files.ts'
 import { decide, type Decision, type Situation } from '../lifecycle.ts'
 import { Prober, type ProbeChecks } from '../prober.ts'
-import { afterEnd, type AfterEnd } from '../restart-policy.ts'
 import type { RunOwner } from '../runs.ts'
 import { ContainerDependencies } from './container-dependencies.ts'
 import { Container, type ContainerObject } from './container-kind.ts'
 import { labelOf, parseRunLabel } from './container-labels.ts'
 import { fingerprintOfContainer } from './container-plan.ts'
 import { ContainerLogs, ContainerProbes } from './container-probes.ts'
-import { lostRun, RunMemories, type ContainerRun } from './container-runs.ts'
+import { lostRun, RestartTimes, RunMemories, type ContainerRun } from './container-runs.ts'
 import { RuntimeError, type ContainerFacts } from './container-runtime.ts'
-import { ContainerStarter, missingReason, type Pass, type Refusal, type StarterOptions } from './container-starter.ts'
+import {
+  ContainerStarter,
+  isWork,
+  missingReason,
+  type Pass,
+  type Refusal,
+  type StarterOptions,
+} from './container-starter.ts'
 import { reportRest, reportRun, reportStopping, reportUnavailable, withPastRun } from './container-status.ts'
 import { Images } from './images.ts'
 import type { RuntimeMonitor } from './runtime-monitor.ts'
@@ -65,8 +70,7 @@ export class ContainerController {
   readonly #logs: ContainerLogs
   readonly #memories: RunMemories
   readonly #starter: ContainerStarter
-  /** By mark: when a run that ended is due to be followed. */
-  readonly #due = new Map<string, AfterEnd & { readonly dueMs: number; readonly dueAt: number }>()
+  readonly #restarts: RestartTimes
   /** By uid: why the last attempt to start failed, and when the next one is due. */
   readonly #refused = new Map<string, { readonly key: string; readonly untilMs: number; readonly refusal: Refusal }>()
   readonly #dependencies = new ContainerDependencies()
@@ -91,6 +95,7 @@ export class ContainerController {
     this.#options = options
     this.images = new Images({ clock, onChange: this.#onChange })
     this.#memories = new RunMemories(clock)
+    this.#restarts = new RestartTimes(clock)
     this.#starter = new ContainerStarter({
       ...options,
       images: this.images,
@@ -218,24 +223,9 @@ export class ContainerController {
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
       dependencies: await this.#dependencies.missing(object, context),
       failedProbe: failed,
-      afterEnd: (ended) => this.#afterEnd(ended as ContainerRun, object, context.random),
+      afterEnd: (ended) =>
+        this.#restarts.afterEnd(ended, { settings: object.spec.restart ?? {}, random: context.random }),
     }
-  }
-
-  /** The wait is drawn once, so that a reconcile in between does not move it. */
-  #afterEnd(run: ContainerRun, { spec }: ContainerObject, random: Random): AfterEnd & { readonly leftMs: number } {
-    const { clock } = this.#options
-    // The policy may have changed since.
-    const { then } = afterEnd(run, spec.restart ?? {}, { uint32: () => 0 })
-    let due = this.#due.get(run.mark)
-    if (due?.then !== then) {
-      const after = afterEnd(run, spec.restart ?? {}, random)
-      const waitMs = after.then === 'restart' ? after.waitMs : 0
-      const ranOutMs = clock.monotonic() - (run.endedMonotonicMs ?? clock.monotonic())
-      due = { ...after, dueMs: clock.monotonic() + waitMs - ranOutMs, dueAt: clock.now() + waitMs - ranOutMs }
-      this.#due.set(run.mark, due)
-    }
-    return { ...due, leftMs: Math.max(0, due.dueMs - clock.monotonic()) }
   }
 
   /* What to do. */
@@ -256,7 +246,7 @@ export class ContainerController {
         if (run) this.#forgetRun(run)
         // Whether the image is there is found out by the next start.
         context.status.removeCondition('ImageReady')
-        const dueAt = run && this.#due.get(run.mark)?.dueAt
+        const dueAt = run && this.#restarts.dueAt(run)
         reportRest(context.status, { run, decision, ...(decision.phase === 'BackOff' && { nextRestartAtMs: dueAt }) })
         return decision.afterMs === undefined ? undefined : { afterMs: decision.afterMs }
       }
@@ -332,7 +322,7 @@ export class ContainerController {
     }
     if (last) {
       this.#forgetRun(last)
-      this.#due.delete(last.mark)
+      this.#restarts.forget(last)
     }
     this.images.forget(owner.uid)
     withPastRun(context.status, { object, last })
@@ -391,11 +381,6 @@ export class ContainerController {
         })
     })
   }
-}
-
-/** It is on its way: an event says when it is done. */
-function isWork({ reason }: Pick<Refusal, 'reason'>): boolean {
-  return reason === 'Pulling' || reason === 'Building'
 }
 
 /** An event has room for 1 KiB. */

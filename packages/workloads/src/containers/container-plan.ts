@@ -38,7 +38,7 @@ const hosts: Readonly<
   simulated: { name: 'host.simulated.internal', extraHosts: [] },
 }
 
-export function containerNameOf({ metadata, spec }: ContainerObject): string {
+function containerNameOf({ metadata, spec }: ContainerObject): string {
   return spec.containerName ?? defaultName(metadata)
 }
 

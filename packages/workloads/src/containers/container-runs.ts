@@ -9,8 +9,9 @@
  *   nothing, and we have not             it ended with an earlier Evenkeel: SessionEnded, made again
  *   a container with run 4, created      a start that was cut short: it is started now, or removed
  */
-import type { Clock } from 'evenkeel/unstable/base'
+import type { Clock, Random } from 'evenkeel/unstable/base'
 import { parseTime } from 'evenkeel/unstable/api'
+import { afterEnd, type AfterEnd } from '../restart-policy.ts'
 import type { Run, RunOwner } from '../runs.ts'
 import type { ContainerObject } from './container-kind.ts'
 import { parseRunLabel, type RunLabel } from './container-labels.ts'
@@ -208,5 +209,42 @@ export class RunMemories {
     else memory.wasAlive = true
     this.#memories.set(owner.uid, memory)
     return runOfContainer(container, { owner, memory, clock })
+  }
+}
+
+/** When runs that ended are due to be followed. The wait is drawn once, so that a reconcile in between does not move it. */
+export class RestartTimes {
+  readonly #clock: Clock
+  readonly #due = new Map<string, AfterEnd & { readonly dueMs: number; readonly dueAt: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  afterEnd(
+    run: Run,
+    { settings, random }: { readonly settings: Parameters<typeof afterEnd>[1]; readonly random: Random },
+  ): AfterEnd & { readonly leftMs: number } {
+    const clock = this.#clock
+    // The policy may have changed since.
+    const { then } = afterEnd(run, settings, { uint32: () => 0 })
+    let due = this.#due.get(run.mark)
+    if (due?.then !== then) {
+      const after = afterEnd(run, settings, random)
+      const waitMs = after.then === 'restart' ? after.waitMs : 0
+      const ranOutMs = clock.monotonic() - (run.endedMonotonicMs ?? clock.monotonic())
+      due = { ...after, dueMs: clock.monotonic() + waitMs - ranOutMs, dueAt: clock.now() + waitMs - ranOutMs }
+      this.#due.set(run.mark, due)
+    }
+    return { ...due, leftMs: Math.max(0, due.dueMs - clock.monotonic()) }
+  }
+
+  /** By the wall clock, for people. */
+  dueAt({ mark }: Run): number | undefined {
+    return this.#due.get(mark)?.dueAt
+  }
+
+  forget({ mark }: Run): void {
+    this.#due.delete(mark)
   }
 }

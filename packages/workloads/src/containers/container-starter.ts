@@ -247,3 +247,8 @@ function refusalOf(error: unknown): Refusal | undefined {
   const reason = reasons[error.code] ?? error.code
   return { reason, message: error.message }
 }
+
+/** It is on its way: an event says when it is done. */
+export function isWork({ reason }: Pick<Refusal, 'reason'>): boolean {
+  return reason === 'Pulling' || reason === 'Building'
+}

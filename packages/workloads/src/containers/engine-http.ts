@@ -155,7 +155,7 @@ export type EngineFailure = (status: number, message: string) => Error
 
 const codes: Readonly<Record<number, RuntimeError['code']>> = { 404: 'NotFound', 409: 'Conflict' }
 
-export const defaultFailure: EngineFailure = (status, message) => new RuntimeError(codes[status] ?? 'Failed', message)
+const defaultFailure: EngineFailure = (status, message) => new RuntimeError(codes[status] ?? 'Failed', message)
 
 function explain({ code, message }: Error & { readonly code?: string }): string {
   if (code === 'ENOENT') return 'the socket does not exist. Start the container runtime'

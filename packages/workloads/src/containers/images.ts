@@ -11,7 +11,7 @@ import type { Clock } from 'evenkeel/unstable/base'
 import type { RunOwner } from '../runs.ts'
 import { RuntimeError, type BuildPlan, type ContainerRuntime } from './container-runtime.ts'
 
-export interface ImageRequest {
+interface ImageRequest {
   readonly owner: RunOwner
   readonly image: string
   readonly build?: BuildPlan | undefined
@@ -22,7 +22,7 @@ export interface ImageRequest {
   readonly key: string
 }
 
-export type ImageState =
+type ImageState =
   | { readonly state: 'ready'; readonly id: string }
   | { readonly state: 'working'; readonly reason: 'Pulling' | 'Building'; readonly message: string }
   | { readonly state: 'failed'; readonly reason: string; readonly message: string; readonly afterMs: number }

@@ -22,7 +22,7 @@ interface RuntimeMonitorOptions {
 }
 
 /** Something about the containers of an object has changed. */
-export type OnRuntimeChange = (owner: RunOwner, note: string) => void
+type OnRuntimeChange = (owner: RunOwner, note: string) => void
 
 /** A runtime that answered a moment ago. */
 export interface LiveRuntime {

@@ -119,11 +119,13 @@ export class SimulatedStreams implements ContainerStreams {
     const reader = this.#reader(signal)
     try {
       for (;;) {
-        for (; next < container.log.length; next++) {
-          const { stream, text, atMs } = container.log[next] as LogEntry
-          if (atMs < sinceMs) continue
-          yield { stream, bytes: new TextEncoder().encode(timestamps ? `${formatTime(atMs)} ${text}` : text) }
-        }
+        const waiting = container.log.slice(next).filter(({ atMs }) => atMs >= sinceMs)
+        next = container.log.length
+        yield* waiting.map(({ stream, text, atMs }) => ({
+          stream,
+          bytes: new TextEncoder().encode(timestamps ? `${formatTime(atMs)} ${text}` : text),
+        }))
+        if (next < container.log.length) continue
         if (!follow || signal?.aborted || reader.isBroken || container.state === 'exited') return
         await reader.changed(signal)
       }
