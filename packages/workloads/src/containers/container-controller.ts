@@ -23,7 +23,7 @@ import { labelOf, parseRunLabel } from './container-labels.ts'
 import { fingerprintOfContainer } from './container-plan.ts'
 import { ContainerLogs, ContainerProbes } from './container-probes.ts'
 import { lostRun, RestartTimes, RunMemories, type ContainerRun } from './container-runs.ts'
-import { RuntimeError, type ContainerFacts } from './container-runtime.ts'
+import { ignoringEnd, type ContainerFacts } from './container-runtime.ts'
 import {
   ContainerStarter,
   isWork,
@@ -392,18 +392,4 @@ function ownerOf({ metadata: { uid, name, namespace = 'default' } }: ContainerOb
 
 function numberOf({ labels }: Pick<ContainerFacts, 'labels'>): number {
   return parseRunLabel(labels)?.number ?? 0
-}
-
-/** A container that has ended meanwhile cannot be signalled. */
-async function ignoringEnd(call: Promise<void>): Promise<void> {
-  try {
-    await call
-  } catch (error) {
-    const isOver =
-      error instanceof RuntimeError &&
-      (error.code === 'NotFound' ||
-        error.code === 'Conflict' ||
-        /not running|is not paused|not paused|can only kill running/i.test(error.message))
-    if (!isOver) throw error
-  }
 }

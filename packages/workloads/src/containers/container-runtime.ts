@@ -269,3 +269,17 @@ export function pullFailure(reference: string, message: string): RuntimeError {
     return new RuntimeError('ImageNotFound', `${text}. Correct spec.image`)
   return new RuntimeError('PullFailed', text)
 }
+
+/** A container that has ended meanwhile cannot be signalled. */
+export async function ignoringEnd(call: Promise<void>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    const isOver =
+      error instanceof RuntimeError &&
+      (error.code === 'NotFound' ||
+        error.code === 'Conflict' ||
+        /not running|is not paused|not paused|can only kill running/i.test(error.message))
+    if (!isOver) throw error
+  }
+}

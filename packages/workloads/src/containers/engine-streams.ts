@@ -124,10 +124,7 @@ async function* linesOf(asked: Promise<EngineAnswer>): ReturnType<typeof readJso
 }
 
 /** The end of a stream that was aborted is no error. */
-async function* untilAborted(
-  pieces: AsyncIterable<LogPiece>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<LogPiece> {
+async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   try {
     yield* pieces
   } catch (error) {
