@@ -43,10 +43,8 @@ const containerSteps: readonly UserStep[] = [
 const attachmentSteps: readonly UserStep[] = [
   createOther(ContainerNetwork, 'back', {}),
   createOther(ContainerVolume, 'data', { persistent: false }),
-  createOther(ContainerVolume, 'theirs', { volumeName: 'theirs', persistent: false }),
   removeStep(ContainerNetwork, 'back'),
   removeStep(ContainerVolume, 'data'),
-  removeStep(ContainerVolume, 'theirs'),
 ]
 const shortSteps: readonly UserStep[] = [createWeb({}), removeStep(Container, 'web')]
 
@@ -164,13 +162,18 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       return object !== undefined && object.metadata.deletionTimestamp === undefined ? object : undefined
     }
     const object = isThere(Container, 'web')
-    const { running = true, user = '' } = (object?.['spec'] ?? {}) as { running?: boolean; user?: string }
+    const {
+      running = true,
+      user = '',
+      containerName,
+    } = (object?.['spec'] ?? {}) as { running?: boolean; user?: string; containerName?: string }
+    const isWanted = object !== undefined && running && containerName !== stranger.name
     const seen = runtime
       .containers()
       .filter(({ state }) => state === 'running')
       .map(({ name }) => `${name.replace(/-\w{8}$/, '')}${runtime.planOf(name)?.user ?? ''}`)
       .sort()
-    const expected = ['stranger', ...(object && running ? [`default-web${user}`] : [])].sort()
+    const expected = ['stranger', ...(isWanted ? [`default-web${user}`] : [])].sort()
     if (seen.join() !== expected.join()) return `runs ${seen.join() || 'nothing'} instead of ${expected.join()}`
     if (!object && runtime.containers().length > 1) return 'a container is left that belongs to no object'
     if (!isThere(ContainerNetwork, 'back') && runtime.networks().length > 0) return 'a network is left'
