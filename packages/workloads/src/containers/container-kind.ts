@@ -200,6 +200,11 @@ export const Container = defineKind({
 export type ContainerObject = Stored<ObjectOf<typeof Container>>
 export type ContainerStatus = NonNullable<ContainerObject['status']>
 
+const networkIsFixed = 'networkName, existing, internal and ipv6 cannot be changed: make another ContainerNetwork'
+const volumeIsFixed = 'volumeName cannot be changed, because the data would stay behind: make another ContainerVolume'
+/** A field that keeps its first value. */
+const fixed = (message: string) => ({ 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message }] })
+
 export const ContainerNetwork = defineKind({
   group: 'workloads.evenkeel.dev',
   version: 'v1',
@@ -215,15 +220,16 @@ export const ContainerNetwork = defineKind({
   spec: {
     type: 'object',
     properties: {
-      networkName: runtimeName,
-      existing: { type: 'boolean', default: false },
-      internal: { type: 'boolean', default: false },
-      ipv6: { type: 'boolean', default: false },
+      networkName: { ...runtimeName, ...fixed(networkIsFixed) },
+      existing: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
+      internal: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
+      ipv6: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
       persistent: { type: 'boolean', default: false },
       labels,
     },
     'x-kubernetes-validations': [
       { rule: '!self.existing || has(self.networkName)', message: 'an existing network needs its networkName' },
+      { rule: 'has(self.networkName) == has(oldSelf.networkName)', message: networkIsFixed },
     ],
   },
   status: {
@@ -255,10 +261,11 @@ export const ContainerVolume = defineKind({
   spec: {
     type: 'object',
     properties: {
-      volumeName: runtimeName,
+      volumeName: { ...runtimeName, ...fixed(volumeIsFixed) },
       persistent: { type: 'boolean', default: true },
       labels,
     },
+    'x-kubernetes-validations': [{ rule: 'has(self.volumeName) == has(oldSelf.volumeName)', message: volumeIsFixed }],
   },
   status: {
     type: 'object',

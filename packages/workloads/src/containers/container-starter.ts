@@ -150,29 +150,15 @@ export class ContainerStarter {
       })
     if (pending) await runtime.removeContainer(pending.id)
     if (last?.container) await runtime.removeContainer(last.container.id)
+    const before = await runtime.findContainer(plan.name)
+    if (before) return onNameTaken(plan, { found: before, uid: pass.owner.uid })
     await this.#options.beforeCreate()
     try {
       return await runtime.createContainer(plan)
     } catch (error) {
-      if (!isRuntimeError(error, 'Conflict')) throw error
-      return this.#onNameTaken(plan, pass, error)
-    }
-  }
-
-  /** A create whose answer was lost has made our container; any other one with the name belongs to somebody else. */
-  async #onNameTaken(
-    plan: ContainerPlan,
-    { owner, live: { runtime } }: Pass,
-    error: RuntimeError,
-  ): Promise<{ readonly id: string } | Refusal> {
-    const found = await runtime.findContainer(plan.name)
-    if (found?.labels[labelOf.uid] === owner.uid && found.labels[labelOf.run] === plan.labels[labelOf.run]) return found
-    if (found?.labels[labelOf.uid] === owner.uid)
-      return { reason: 'Replacing', message: 'the container before it is being removed', afterMs: replaceMs }
-    const whose = found ? `the container ${found.id.slice(0, 12)} with the image ${found.image}` : error.message
-    return {
-      reason: 'NameTaken',
-      message: `the name ${plan.name} is taken by ${whose}, which is not ours: remove it, or change spec.containerName`,
+      const found = isRuntimeError(error, 'Conflict') && (await runtime.findContainer(plan.name))
+      if (!found) throw error
+      return onNameTaken(plan, { found, uid: pass.owner.uid })
     }
   }
 
@@ -219,6 +205,20 @@ export class ContainerStarter {
     const holder =
       pid === undefined ? 'a process of another user, or another container' : `process ${pid} (${command ?? 'unknown'})`
     return { reason: 'PortTaken', message: `port ${port} is taken by ${holder}: end it, or choose another hostPort` }
+  }
+}
+
+/** A create whose answer was lost has made our container; any other one with the name belongs to another program. */
+function onNameTaken(
+  { name, labels }: ContainerPlan,
+  { found, uid }: { readonly found: ContainerFacts; readonly uid: string },
+): { readonly id: string } | Refusal {
+  const isOurs = found.labels[labelOf.uid] === uid
+  if (isOurs && found.labels[labelOf.run] === labels[labelOf.run]) return found
+  if (isOurs) return { reason: 'Replacing', message: 'the container before it is being removed', afterMs: replaceMs }
+  return {
+    reason: 'NameTaken',
+    message: `the name ${name} is taken by the container ${found.id.slice(0, 12)} with the image ${found.image}, which is not ours: remove it, or change spec.containerName`,
   }
 }
 

@@ -443,6 +443,8 @@ describe('networks and volumes', () => {
     await world.plane.until(async () => (await get('front')).status?.networkName === 'shared')
     await world.plane.until(async () => (await get('clash')).status?.conditions?.[0]?.reason === 'NameTaken')
     expect(world.runtime.networks()).toHaveLength(2)
+    const patched = world.client.patch(await get('back'), { spec: { networkName: 'other' } } as never)
+    await expect(patched).rejects.toThrow('cannot be changed: make another ContainerNetwork')
     for (const name of ['back', 'front', 'clash']) {
       await world.remove(name, ContainerNetwork)
       await world.untilGone(name, ContainerNetwork)
@@ -466,6 +468,8 @@ describe('networks and volumes', () => {
     expect(world.runtime.volumes().map(({ name }) => name)).toEqual(['theirs', 'default-kept'])
     // Made again, it finds its data.
     await world.create('kept', {}, ContainerVolume)
+    const renamed = world.client.patch(await get('kept'), { spec: { volumeName: 'other' } } as never)
+    await expect(renamed).rejects.toThrow('volumeName cannot be changed')
     await world.plane.until(async () => (await get('kept')).status?.owned === true)
     expect(world.runtime.volumes()).toHaveLength(2)
   })
