@@ -308,7 +308,7 @@ export class ContainerController {
     situation: Situation,
   ): Promise<ReconcileResult | undefined> {
     const { object, context, owner, run: last } = pass
-    const key = `${situation.fingerprint} ${situation.request?.token ?? ''}`
+    const key = `${situation.fingerprint} ${situation.request?.token ?? ''} ${object.spec.pullPolicy}`
     const refused = this.#refused.get(owner.uid)
     const leftMs = (refused?.untilMs ?? 0) - this.#options.clock.monotonic()
     // The events of an attempt that failed must not be the cause of the next one.

@@ -200,8 +200,10 @@ export const Container = defineKind({
 export type ContainerObject = Stored<ObjectOf<typeof Container>>
 export type ContainerStatus = NonNullable<ContainerObject['status']>
 
-const networkIsFixed = 'networkName, existing, internal and ipv6 cannot be changed: make another ContainerNetwork'
-const volumeIsFixed = 'volumeName cannot be changed, because the data would stay behind: make another ContainerVolume'
+const networkIsFixed =
+  'networkName, existing, internal, ipv6 and persistent cannot be changed: make another ContainerNetwork'
+const volumeIsFixed =
+  'volumeName and persistent cannot be changed, because the labels of a volume cannot: make another ContainerVolume'
 /** A field that keeps its first value. */
 const fixed = (message: string) => ({ 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message }] })
 
@@ -224,7 +226,7 @@ export const ContainerNetwork = defineKind({
       existing: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
       internal: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
       ipv6: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
-      persistent: { type: 'boolean', default: false },
+      persistent: { type: 'boolean', default: false, ...fixed(networkIsFixed) },
       labels,
     },
     'x-kubernetes-validations': [
@@ -262,7 +264,7 @@ export const ContainerVolume = defineKind({
     type: 'object',
     properties: {
       volumeName: { ...runtimeName, ...fixed(volumeIsFixed) },
-      persistent: { type: 'boolean', default: true },
+      persistent: { type: 'boolean', default: true, ...fixed(volumeIsFixed) },
       labels,
     },
     'x-kubernetes-validations': [{ rule: 'has(self.volumeName) == has(oldSelf.volumeName)', message: volumeIsFixed }],

@@ -85,7 +85,7 @@ export class ContainerStarter {
       build: buildOf(object, this.#options),
       pullPolicy: object.spec.pullPolicy ?? 'IfNotPresent',
       isRestart: begin.decision.restarts > (pass.run?.restarts ?? 0),
-      key: `${label.number} ${label.fingerprint} ${label.token ?? ''}`,
+      key: `${label.number} ${label.fingerprint} ${label.token ?? ''} ${object.spec.pullPolicy}`,
     })
     if (image.state !== 'ready') {
       context.status.condition('ImageReady', false, { reason: image.reason, message: image.message })

@@ -469,7 +469,7 @@ describe('networks and volumes', () => {
     // Made again, it finds its data.
     await world.create('kept', {}, ContainerVolume)
     const renamed = world.client.patch(await get('kept'), { spec: { volumeName: 'other' } } as never)
-    await expect(renamed).rejects.toThrow('volumeName cannot be changed')
+    await expect(renamed).rejects.toThrow('volumeName and persistent cannot be changed')
     await world.plane.until(async () => (await get('kept')).status?.owned === true)
     expect(world.runtime.volumes()).toHaveLength(2)
   })

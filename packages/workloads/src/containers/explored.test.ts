@@ -57,8 +57,8 @@ interface External {
 
 type Declaration = ControllerDeclaration<Kind, ManagedContext>
 
-/** What tells of the past: it differs when the past does, as it should. */
-const history = ['run', 'runs', 'restarts', 'nextRestartAt', 'networkId', 'subnets', 'gateways']
+/** What tells of the past, or has the uid in it: it differs when those do, as it should. */
+const history = ['run', 'runs', 'restarts', 'nextRestartAt', 'networkName', 'networkId', 'subnets', 'gateways']
 
 /** The controller, with a status that does not tell of the past. */
 function withoutHistory(declaration: Workloads['controllers'][number]): Declaration {
