@@ -213,6 +213,7 @@ const mistakes: readonly (readonly [name: string, steps: readonly UserStep[], mi
     [createWeb({ containerName: 'stranger' }), removeStep(Container, 'web')],
     {
       runtime: (runtime) => ({
+        findContainer: async (name: string) => (name === stranger.name ? undefined : runtime.findContainer(name)),
         createContainer: async (plan: ContainerPlan) => {
           await runtime.removeContainer(plan.name)
           return runtime.createContainer(plan)
