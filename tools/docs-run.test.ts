@@ -8,7 +8,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from 'evenkeel/client'
 import { startServer } from 'evenkeel/server'
-import { Endpoint, Process, ProcessSet, Schedule, Service, Task } from '@evenkeel/workloads'
+import {
+  Container,
+  ContainerNetwork,
+  ContainerVolume,
+  Endpoint,
+  Process,
+  ProcessSet,
+  Schedule,
+  Service,
+  Task,
+} from '@evenkeel/workloads'
 import { fencesOf, listPages, programsOf, readPage, root } from './doc-examples/pages.ts'
 import { ProgramFiles, whereIs } from './doc-examples/programs.ts'
 import type { Ran } from './doc-examples/programs.ts'
@@ -43,7 +53,8 @@ test.for(
     .filter(({ language }) => language === 'yaml')
     .map((fence) => [`${fence.page}:${fence.line}`, fence.text] as const),
 )('a server takes the manifests of %s as they are', async ([, text]) => {
-  const server = await startServer({ kinds: [Process, ProcessSet, Schedule, Task, Service, Endpoint] })
+  const kinds = [Process, ProcessSet, Schedule, Task, Service, Endpoint, Container, ContainerNetwork, ContainerVolume]
+  const server = await startServer({ kinds })
   const client = new Client({ transport: server.transport, namespace: 'default' })
   for (const manifest of text.split(/^---$/m)) {
     const [, apiVersion = ''] = /^apiVersion: (.*)$/m.exec(manifest) ?? []

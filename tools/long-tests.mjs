@@ -37,5 +37,6 @@ export const longTests = [
   'packages/workloads/src/services/real-services.test.ts',
   'packages/workloads/src/logs/real-logs.test.ts',
   'packages/workloads/src/watchdog.test.ts',
+  'packages/workloads/src/containers/real-containers.test.ts',
   'packages/dcp/src/host.test.ts',
 ]

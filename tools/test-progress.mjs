@@ -24,6 +24,9 @@ const programs = {
   openssl: 'openssl',
   chromium: 'chromium',
   ps: 'procps',
+  podman: 'podman',
+  runc: 'runc',
+  busybox: 'busybox-static',
 }
 
 const skippedFilesMax = 10

@@ -10,6 +10,7 @@ import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { ScriptedProbes } from './plane.fixture.ts'
 import type { Launch, LaunchResult } from './process-host.ts'
 import { Process } from './process-kind.ts'
+import { Container } from './containers/container-kind.ts'
 import { Service } from './services/service-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
 import { Task } from './tasks/task-kind.ts'
@@ -102,7 +103,7 @@ const scenarioOf = (mistake: Mistake = {}): Scenario<External> => ({
     watcher: { contents: () => ({}) },
     probes: { contents: () => ({}) },
   },
-  kinds: [Task, ProcessSet, Service],
+  kinds: [Task, ProcessSet, Service, Container],
   controllers: ({ external, clock, random, log }) => {
     const [processes] = workloads({
       folder: '/data',

@@ -18,6 +18,7 @@ import {
 } from './explored.fixture.ts'
 import { Process } from './process-kind.ts'
 import { Schedule } from './schedules/schedule-kind.ts'
+import { Container } from './containers/container-kind.ts'
 import { Service } from './services/service-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
 import { Task } from './tasks/task-kind.ts'
@@ -72,7 +73,7 @@ function scenarioOf(explored: Explored, mistake?: Mistake): Scenario<Machine> {
     expects,
     ...(quietMs !== undefined && { quietMs }),
     // Not all of them have a controller here, but all are watched.
-    kinds: [Task, ProcessSet, Service],
+    kinds: [Task, ProcessSet, Service, Container],
     controllers: (process) => {
       const [processes, ...owners] = exploredWorkloads(process).controllers
       const chosen = (owners as unknown as readonly Declaration[]).filter((one) => kinds.includes(one.for.kind))

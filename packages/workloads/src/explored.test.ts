@@ -13,6 +13,7 @@ import {
 import type { Files } from './files.ts'
 import type { ProcessHost } from './process-host.ts'
 import { Process } from './process-kind.ts'
+import { Container } from './containers/container-kind.ts'
 import { Service } from './services/service-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
 import { Task } from './tasks/task-kind.ts'
@@ -49,7 +50,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
   steps,
   ...simulatedMachine,
   // Not there, but watched: a Process may wait for them.
-  kinds: [Task, ProcessSet, Service],
+  kinds: [Task, ProcessSet, Service, Container],
   controllers: (process) => {
     const [declaration] = exploredWorkloads(process, mistake).controllers
     return [withoutHistory({ ...declaration, ...mistake.declaration?.(declaration) })]

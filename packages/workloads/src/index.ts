@@ -1,6 +1,45 @@
 /**
- * `@evenkeel/workloads`: kinds and controllers that run processes on this machine.
+ * `@evenkeel/workloads`: kinds and controllers that run processes and containers on this machine.
  */
+export { CliRuntime } from './containers/cli-runtime.ts'
+export {
+  Container,
+  ContainerNetwork,
+  ContainerVolume,
+  type ContainerNetworkObject,
+  type ContainerObject,
+  type ContainerVolumeObject,
+} from './containers/container-kind.ts'
+export type { ContainerLogOptions } from './containers/container-log.ts'
+export {
+  RuntimeError,
+  type BuildPlan,
+  type ContainerFacts,
+  type ContainerPlan,
+  type ContainerRuntime,
+  type ContainerState,
+  type ContainerStreams,
+  type ContainerSummary,
+  type EventQuery,
+  type Exec,
+  type ExecPlan,
+  type ImageFacts,
+  type Labels,
+  type LogPiece,
+  type LogQuery,
+  type Mount,
+  type NetworkFacts,
+  type NetworkPlan,
+  type PublishedPort,
+  type PullOptions,
+  type RuntimeErrorCode,
+  type RuntimeEvent,
+  type RuntimeVersion,
+  type VolumeFacts,
+  type VolumePlan,
+} from './containers/container-runtime.ts'
+export { EngineRuntime } from './containers/engine-runtime.ts'
+export { SimulatedRuntime } from './containers/simulated-runtime.ts'
 export { OsFiles, type Files } from './files.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
 export { SimulatedLogFiles } from './logs/simulated-log-files.ts'

@@ -8,8 +8,10 @@
  */
 import { dependsOn, isConditionTrue, type Kind, type KubeObject, type ObjectOf, type Stored } from 'evenkeel'
 import type { Situation } from './lifecycle.ts'
+import { Container } from './containers/container-kind.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
+import { Service } from './services/service-kind.ts'
 import { Task } from './tasks/task-kind.ts'
 
 const untils = ['Started', 'Ready', 'Completed'] as const
@@ -56,6 +58,23 @@ const dependencyKinds: readonly DependencyKind[] = [
       Completed: () => false,
     },
     hasFailed: () => false,
+  }),
+  rulesOf(Service, {
+    reached: {
+      Started: ({ status }) => status?.address !== undefined,
+      Ready: ({ status }) => isConditionTrue(status?.conditions, 'Ready'),
+      Completed: () => false,
+    },
+    hasFailed: () => false,
+  }),
+  rulesOf(Container, {
+    reached: {
+      Started: ({ status }) => isConditionTrue(status?.conditions, 'Started'),
+      Ready: ({ status, metadata }) =>
+        isConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation,
+      Completed: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
+    },
+    hasFailed: ({ status }) => status?.phase === 'Failed',
   }),
 ]
 

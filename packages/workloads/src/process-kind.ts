@@ -85,7 +85,7 @@ const run = {
 } as const
 
 /** The kinds that `dependsOn` may name: their rules are in process-dependencies.ts. */
-const dependencyKinds = ['Process', 'Task', 'ProcessSet'] as const
+const dependencyKinds = ['Process', 'Task', 'ProcessSet', 'Service', 'Container'] as const
 
 const reference = { type: 'string', minLength: 1, maxLength: 253 } as const
 const keyed = {
@@ -118,6 +118,19 @@ const valueFrom = {
   maxProperties: 1,
 } as const
 
+/** A variable that has its value in the spec. */
+const variable = {
+  name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
+  value: { type: 'string', default: '' },
+} as const
+
+/** Variables of a program that cannot have values elsewhere: of a container. */
+export const plainEnvField = {
+  type: 'array',
+  maxItems: 1000,
+  items: { type: 'object', required: ['name'], properties: variable },
+} as const
+
 /** What a program needs to run: shared by every kind that makes Processes. */
 export const programFields = {
   command: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', maxLength: 100_000 } },
@@ -129,11 +142,7 @@ export const programFields = {
     items: {
       type: 'object',
       required: ['name'],
-      properties: {
-        name: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^=]+$' },
-        value: { type: 'string', default: '' },
-        valueFrom,
-      },
+      properties: { ...variable, valueFrom },
       'x-kubernetes-validations': [
         {
           rule: "!has(self.valueFrom) || self.value == ''",
@@ -198,8 +207,8 @@ export const programFields = {
       },
       'x-kubernetes-validations': [
         {
-          rule: 'self.kind != "ProcessSet" || self.until != "Completed"',
-          message: 'a ProcessSet never completes: write until: Ready, or refer to a Task',
+          rule: '!(self.kind in ["ProcessSet", "Service"]) || self.until != "Completed"',
+          message: 'a ProcessSet and a Service never complete: write until: Ready, or refer to a Task',
         },
       ],
     },

@@ -67,7 +67,8 @@ function ambientOf(ambient: PlanOptions['ambient'], isInherited: boolean): PlanO
   return rest
 }
 
-async function readEnvFile(
+/** The variables of a file of `spec.envFiles`. @throws {EnvironmentError} for a file that is missing, or that cannot be read */
+export async function readEnvFile(
   { path, optional = false }: { readonly path: string; readonly optional?: boolean },
   { cwd, files }: { readonly cwd: string; readonly files: Pick<Files, 'findText'> },
 ): Promise<readonly Variable[]> {

@@ -6,6 +6,7 @@
  *                                reads the session file  SIGTERM to every group whose first process is the recorded one
  *                                250 ms later            SIGKILL to the groups, and to every process that has a mark
  *                                                        of this session in its environment, until there is none
+ *                                meanwhile               a Node removes the containers of the session, if there were any
  *
  * The marks cover what the file cannot: a run that was started and not recorded yet, and processes that left their group.
  * A program that starts with an empty environment in a group of its own is not found.
@@ -17,16 +18,21 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { cleanupScript } from './containers/cleanup-script.ts'
 import type { ProcessIdentity } from './process-host.ts'
 import type { ProcessTable } from './process-table.ts'
 
 /**
  * Only built-in commands, but for `sleep` and `grep`: it has to work when the machine is out of processes or memory.
- * `$1` is the session, `$2` its file. The first words are for people who look at the process table.
+ * `$1` is the session, `$2` its file, `$3` and `$4` the Node and the program for containers. The first words are for people who look at the process table.
  */
 const script = `
-session=$1 file=$2
+session=$1 file=$2 node=$3 cleanup=$4
 while read -r word; do [ "$word" = quit ] && exit 0; done
+
+# Whoever waits for the watchdog waits for this as well: it ends with it.
+containers=\${file%/*}/containers
+[ -s "$containers" ] && "$node" -e "$cleanup" "$session" "$containers" &
 
 # Sets state and start of a process; fails when there is none.
 stat_of() {
@@ -64,10 +70,10 @@ for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     kill -KILL "$pid"
     found=$pid
   done
-  [ -z "$found" ] && exit 0
+  [ -z "$found" ] && break
   sleep 0.05
 done
-exit 1
+wait
 `
 
 interface WatchdogOptions {
@@ -76,7 +82,12 @@ interface WatchdogOptions {
   readonly session: string
   /** The session file. */
   readonly path: string
+  /** What an executable of a container runtime needs is taken from it. @default none */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
+
+/** Where container runtimes keep their things, and how they are reached. */
+const runtimeVariables = /^(?:HOME|XDG_.*|DOCKER_.*|CONTAINER.*|STORAGE_.*|TMPDIR)$/
 
 export interface Watchdog {
   readonly identity: ProcessIdentity
@@ -85,15 +96,26 @@ export interface Watchdog {
 }
 
 /** Starts the watchdog; undefined where it cannot work. */
-export function startWatchdog({ table, session, path }: WatchdogOptions): Watchdog | undefined {
+export function startWatchdog({ table, session, path, env = {} }: WatchdogOptions): Watchdog | undefined {
   if (!existsSync('/proc/self/stat')) return undefined
   const child = spawn(
     '/bin/sh',
-    ['-c', `: evenkeel-watchdog ${session.replace(/\W/g, '')}\n${script}`, 'sh', session, path],
+    [
+      '-c',
+      `: evenkeel-watchdog ${session.replace(/\W/g, '')}\n${script}`,
+      'sh',
+      session,
+      path,
+      process.execPath,
+      cleanupScript,
+    ],
     {
       cwd: '/',
       detached: true,
-      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      env: {
+        PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+        ...Object.fromEntries(Object.entries(env).filter(([name]) => runtimeVariables.test(name))),
+      },
       stdio: ['pipe', 'ignore', 'ignore'],
     },
   )

@@ -20,6 +20,11 @@ import {
   type Random,
 } from 'evenkeel/unstable/base'
 import type { CustomResourceOptions } from 'evenkeel/server'
+import { containerLogHandler } from './containers/container-log-handler.ts'
+import { Container } from './containers/container-kind.ts'
+import { containers, type Containers } from './containers/containers.ts'
+import { findRuntime } from './containers/os-runtime.ts'
+import type { ContainerRuntime } from './containers/container-runtime.ts'
 import { OsFiles, type Files } from './files.ts'
 import { OsLogFiles, type LogFiles } from './logs/log-files.ts'
 import { logHandler } from './logs/log-handler.ts'
@@ -27,6 +32,7 @@ import { LogKeeper } from './logs/log-keeper.ts'
 import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { ProcessController } from './process-controller.ts'
+import { Ports } from './ports.ts'
 import type { ProcessHost } from './process-host.ts'
 import { processOwners, type ProcessOwners, type ProcessOwnersOptions } from './process-owners.ts'
 import { parseMark } from './journal.ts'
@@ -53,6 +59,8 @@ export interface WorkloadsOptions extends ProcessOwnersOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default the processes of this machine, with a watchdog */
   readonly host?: ProcessHost
+  /** Where containers run. @default Docker or Podman, by a socket or an executable, whichever answers */
+  readonly containerRuntime?: ContainerRuntime
   /** @default the files of this machine */
   readonly files?: Files
   /** @default the network of this machine */
@@ -79,6 +87,7 @@ export interface Workloads {
     ...ProcessOwners,
     ControllerDeclaration<typeof Service, ManagedContext>,
     ControllerDeclaration<typeof Endpoint, ManagedContext>,
+    ...Containers['controllers'],
   ]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly Runnable[]
@@ -91,6 +100,8 @@ export interface Workloads {
    * @returns runs that could not be ended
    */
   stop(): Promise<readonly Run[]>
+  /** The log of the last run of a Container, as bytes. */
+  readonly containerLog: Containers['log']
 }
 
 export function workloads({
@@ -106,6 +117,7 @@ export function workloads({
   network = new OsNetwork(),
   router,
   host: given,
+  containerRuntime,
   log,
   ...owners
 }: WorkloadsOptions): Workloads {
@@ -120,8 +132,15 @@ export function workloads({
     removeLogs: (prefix) => keeper.remove(prefix),
     ...(log && { log }),
   })
-  const claims = new PortClaims({ host: machine.host, session })
+  const ports = new Ports({ host: machine.host })
+  const claims = new PortClaims({ ports, host: machine.host, session })
   const services = new Services({ network, claims, clock, router, log })
+  const boxes = containers({
+    ...{ session, ports, files, checks, clock, folder: resolve(folder), cwd: resolve(cwd) },
+    findRuntime: () =>
+      containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
+    ...(log && { log }),
+  })
   const controller = new ProcessController({
     session,
     claims,
@@ -139,24 +158,34 @@ export function workloads({
     controller.prober.close()
     await services.stopListening()
     controller.watch.close()
-    const survivors = await session.close()
+    const [survivors] = await Promise.all([session.close(), boxes.close()])
     services.close()
     await keeper.close()
     return survivors
   }
   return {
-    controllers: [controller.declaration(), ...processOwners(owners), ...services.declarations()],
+    controllers: [
+      controller.declaration(),
+      ...processOwners(owners),
+      ...services.declarations(),
+      ...boxes.controllers,
+    ],
+    containerLog: boxes.log,
     runnables: [
       {
         name: 'workloads',
         run: async (signal, { client }) => {
           await services.open()
           await endLeftovers({ session, client, signal })
+          await boxes.endLeftovers(client, { signal })
           await untilStopped(signal, stop)
         },
       },
     ],
-    customResources: [{ kind: Process, streams: { log: logHandler({ keeper, clock, log }) } }],
+    customResources: [
+      { kind: Process, streams: { log: logHandler({ keeper, clock, log }) } },
+      { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
+    ],
     stop,
   }
 }
@@ -207,6 +236,6 @@ function thisMachine(
   return {
     host: new OsProcessHost({ table, clock }),
     self,
-    startWatchdog: (options) => startWatchdog({ table, ...options }),
+    startWatchdog: (options) => startWatchdog({ table, env: process.env, ...options }),
   }
 }

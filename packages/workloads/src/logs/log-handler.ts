@@ -12,6 +12,7 @@ import type { FollowedObject, LogOptions, StreamHandler, StreamRequest } from 'e
 import { parseTime } from 'evenkeel/unstable/api'
 import { onAbort, type Clock, type Logger } from 'evenkeel/unstable/base'
 import type { ProcessObject } from '../process-kind.ts'
+import { firstBytes } from './first-bytes.ts'
 import type { LogKeeper, OpenLog } from './log-keeper.ts'
 import { parsePosition, type LogPosition } from './log-position.ts'
 import { chooseRun, isRunOver, loggedRuns, markOf, type LoggedRun } from './run-logs.ts'
@@ -213,14 +214,5 @@ async function* systemBody(
     if (isGone) return
     await changed
     newest = object.newest as unknown as ProcessObject
-  }
-}
-
-async function* firstBytes(body: Body, limit: number): AsyncGenerator<Uint8Array, void> {
-  let left = limit
-  for await (const piece of body) {
-    yield piece.subarray(0, left)
-    left -= piece.length
-    if (left <= 0) return
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isConditionTrue, type Client, type ControllerDeclaration, type Kind, type KubeObject } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
 import { explore, formatReport, type Scenario, type UserStep, type WorldView } from 'evenkeel/testing'
+import { Container } from '../containers/container-kind.ts'
 import { replaced, withoutHistory } from '../explored.fixture.ts'
 import { ProcessSet } from '../sets/set-kind.ts'
 import { Task } from '../tasks/task-kind.ts'
@@ -83,7 +84,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     network: new SimulatedNetwork(),
     probes: new ScriptedProbes(),
   }),
-  kinds: [Process, Service, Endpoint, Task, ProcessSet],
+  kinds: [Process, Service, Endpoint, Task, ProcessSet, Container],
   services: {
     host: {
       contents: (host: SimulatedHost) =>

@@ -4,13 +4,15 @@
  * Before the first port is chosen, those in the statuses of all objects are taken over: an earlier Evenkeel has chosen them.
  */
 import type { Client } from 'evenkeel'
-import { Ports, type NamedPort } from '../ports.ts'
+import type { NamedPort, Ports } from '../ports.ts'
 import type { LaunchFailure, PortHolder, ProcessHost } from '../process-host.ts'
 import { Process } from '../process-kind.ts'
 import type { Session } from '../session.ts'
 import { Service } from './service-kind.ts'
 
 interface PortClaimsOptions {
+  /** Containers take theirs from it as well. */
+  readonly ports: Ports
   readonly host: Pick<ProcessHost, 'findPortHolders'>
   readonly session: Pick<Session, 'runs'>
 }
@@ -31,7 +33,7 @@ export class PortClaims {
 
   constructor(options: PortClaimsOptions) {
     this.#options = options
-    this.#ports = new Ports(options)
+    this.#ports = options.ports
   }
 
   /** Ports that nothing listens on; 0 stands for any, which then stays the same. */

@@ -1,0 +1,45 @@
+/** The log of a container, as bytes: what the subresource `log` of a Container answers. */
+import type { ContainerObject } from './container-kind.ts'
+import { labelOf, parseRunLabel } from './container-labels.ts'
+import type { ContainerRuntime } from './container-runtime.ts'
+
+export interface ContainerLogOptions {
+  /** Go on until the container ends. @default false */
+  readonly follow?: boolean
+  /** Only the last lines. @default all */
+  readonly tailLines?: number
+  /** Only what was written since, in milliseconds since 1970. @default all */
+  readonly since?: number
+  /** Each line begins with the time at which it was written. @default false */
+  readonly timestamps?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** Stdout and stderr of the last container of an object, in the order in which they were written. Nothing before its first run. */
+export async function* logOfContainer(
+  { metadata }: Pick<ContainerObject, 'metadata'>,
+  {
+    findRuntime,
+    follow,
+    tailLines,
+    since,
+    timestamps,
+    signal,
+  }: ContainerLogOptions & { readonly findRuntime: () => Promise<ContainerRuntime> },
+): AsyncGenerator<Uint8Array> {
+  const runtime = await findRuntime()
+  const listed = await runtime.listContainers({ [labelOf.uid]: metadata.uid })
+  const last = listed
+    .filter(({ state }) => state !== 'created')
+    .toSorted((a, b) => (parseRunLabel(a.labels)?.number ?? 0) - (parseRunLabel(b.labels)?.number ?? 0))
+    .at(-1)
+  if (!last) return
+  const pieces = runtime.streams.logs(last.id, {
+    ...(follow !== undefined && { follow }),
+    ...(tailLines !== undefined && { tailLines }),
+    ...(since !== undefined && { sinceMs: since }),
+    ...(timestamps !== undefined && { timestamps }),
+    ...(signal && { signal }),
+  })
+  for await (const { bytes } of pieces) yield bytes
+}

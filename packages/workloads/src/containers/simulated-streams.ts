@@ -1,0 +1,201 @@
+/** Events, logs and programs of the runtime in memory, and the few words of shell that its programs are written in. */
+import { onAbort, type Clock } from 'evenkeel/unstable/base'
+import { formatTime } from 'evenkeel/unstable/api'
+import {
+  RuntimeError,
+  type ContainerPlan,
+  type ContainerState,
+  type ContainerStreams,
+  type EventQuery,
+  type Exec,
+  type ExecPlan,
+  type LogPiece,
+  type LogQuery,
+  type RuntimeEvent,
+} from './container-runtime.ts'
+
+interface LogEntry {
+  readonly stream: LogPiece['stream']
+  readonly text: string
+  readonly atMs: number
+}
+
+/** A container as the runtime keeps it. */
+export interface SimulatedContainer {
+  readonly id: string
+  readonly plan: ContainerPlan
+  state: ContainerState
+  startedAtMs?: number
+  finishedAtMs?: number
+  exitCode?: number
+  isOomKilled: boolean
+  ignoresTerm: boolean
+  readonly log: LogEntry[]
+}
+
+/** One step of a program. */
+export type Step =
+  | { readonly do: 'echo'; readonly stream: LogPiece['stream']; readonly text: string }
+  | { readonly do: 'sleep'; readonly ms: number }
+  | { readonly do: 'exit'; readonly exitCode: number }
+  | { readonly do: 'trap' | 'oom' | 'cat' }
+
+/** The steps of a program; undefined for one that does not exist. A container without a command sleeps. */
+export function parseProgram(command: readonly string[]): readonly Step[] | undefined {
+  if (command.length === 0) return [{ do: 'sleep', ms: 1e12 }]
+  const isScript = command[0] === 'sh' && command[1] === '-c'
+  const lines = isScript ? (command[2] ?? '').split(';').map((line) => line.trim()) : [command.join(' ')]
+  const steps = lines.filter((line) => line !== '').map(parseStep)
+  return steps.includes(undefined) ? undefined : (steps as readonly Step[])
+}
+
+function parseStep(line: string): Step | undefined {
+  const [word = '', ...rest] = line.split(/\s+/)
+  const isError = rest.at(-1) === '>&2'
+  switch (word) {
+    case 'echo':
+      return { do: 'echo', stream: isError ? 'stderr' : 'stdout', text: (isError ? rest.slice(0, -1) : rest).join(' ') }
+    case 'sleep':
+      return { do: 'sleep', ms: Number(rest[0]) * 1000 }
+    case 'exit':
+      return { do: 'exit', exitCode: Number(rest[0]) }
+    case 'true':
+    case 'false':
+      return { do: 'exit', exitCode: word === 'true' ? 0 : 1 }
+    case 'trap':
+    case 'oom':
+    case 'cat':
+      return { do: word }
+    default:
+      return undefined
+  }
+}
+
+interface SimulatedStreamsOptions {
+  readonly clock: Clock
+  /** @throws when the runtime sleeps */
+  readonly check: () => void
+  readonly find: (id: string) => SimulatedContainer
+}
+
+/** A reader that waits. */
+interface Reader {
+  wake(): void
+  isBroken: boolean
+}
+
+export class SimulatedStreams implements ContainerStreams {
+  readonly #options: SimulatedStreamsOptions
+  readonly #readers = new Set<Reader>()
+  readonly #queues = new Set<RuntimeEvent[]>()
+
+  constructor(options: SimulatedStreamsOptions) {
+    this.#options = options
+  }
+
+  async *events({ signal, onOpen }: EventQuery): AsyncGenerator<RuntimeEvent> {
+    this.#options.check()
+    const queue: RuntimeEvent[] = []
+    this.#queues.add(queue)
+    const reader = this.#reader(signal)
+    onOpen?.()
+    try {
+      while (!signal.aborted) {
+        yield* queue.splice(0)
+        if (reader.isBroken) throw new RuntimeError('Unavailable', 'the simulated runtime has gone')
+        if (queue.length === 0) await reader.changed(signal)
+      }
+    } finally {
+      this.#queues.delete(queue)
+      reader.close()
+    }
+  }
+
+  async *logs(id: string, query: LogQuery = {}): AsyncGenerator<LogPiece> {
+    this.#options.check()
+    const { follow = false, tailLines, sinceMs = 0, timestamps = false, signal } = query
+    const container = this.#options.find(id)
+    let next = tailLines === undefined ? 0 : Math.max(0, container.log.length - tailLines)
+    const reader = this.#reader(signal)
+    try {
+      for (;;) {
+        const waiting = container.log.slice(next).filter(({ atMs }) => atMs >= sinceMs)
+        next = container.log.length
+        yield* waiting.map(({ stream, text, atMs }) => ({
+          stream,
+          bytes: new TextEncoder().encode(timestamps ? `${formatTime(atMs)} ${text}` : text),
+        }))
+        if (next < container.log.length) continue
+        if (!follow || signal?.aborted || reader.isBroken || container.state === 'exited') return
+        await reader.changed(signal)
+      }
+    } finally {
+      reader.close()
+    }
+  }
+
+  exec(id: string, { command, input }: ExecPlan): Promise<Exec> {
+    this.#options.check()
+    const { state } = this.#options.find(id)
+    if (state !== 'running') throw new RuntimeError('Conflict', `container ${id} is not running`)
+    const steps = parseProgram(command)
+    if (!steps)
+      throw new RuntimeError('CommandNotFound', `exec: "${command[0] ?? ''}": executable file not found in $PATH`)
+    const encoder = new TextEncoder()
+    let exitCode = 0
+    async function* perform(step: Step): AsyncGenerator<LogPiece> {
+      if (step.do === 'echo') yield { stream: step.stream, bytes: encoder.encode(`${step.text}\n`) }
+      if (step.do === 'cat' && input) for await (const bytes of input) yield { stream: 'stdout', bytes }
+      if (step.do === 'exit') exitCode = step.exitCode
+    }
+    async function* run(): AsyncGenerator<LogPiece> {
+      for (const step of steps ?? []) yield* perform(step)
+    }
+    return Promise.resolve({ output: run(), findExitCode: () => Promise.resolve(exitCode) })
+  }
+
+  /* What the runtime does. */
+
+  tell(event: RuntimeEvent): void {
+    for (const queue of this.#queues) queue.push(event)
+    this.#wakeAll()
+  }
+
+  write(container: SimulatedContainer, { stream, text }: Pick<LogEntry, 'stream' | 'text'>): void {
+    container.log.push({ stream, text, atMs: this.#options.clock.now() })
+    this.#wakeAll()
+  }
+
+  end(_: SimulatedContainer): void {
+    this.#wakeAll()
+  }
+
+  /** The runtime is gone, and every connection with it. */
+  breakAll(): void {
+    for (const reader of this.#readers) reader.isBroken = true
+    this.#wakeAll()
+  }
+
+  #wakeAll(): void {
+    for (const reader of this.#readers) reader.wake()
+  }
+
+  #reader(signal: AbortSignal | undefined) {
+    const reader = {
+      isBroken: false,
+      wake: (): void => undefined,
+      changed: (stop: AbortSignal | undefined) =>
+        new Promise<void>((resolve) => {
+          reader.wake = resolve
+          onAbort(stop, () => {
+            resolve()
+          })
+        }),
+      close: (): void => {
+        this.#readers.delete(reader)
+      },
+    }
+    if (!signal?.aborted) this.#readers.add(reader)
+    return reader
+  }
+}
