@@ -20,20 +20,23 @@ import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
 import { decide, fingerprintOf, type Decision, type Situation } from './lifecycle.ts'
-import { dependencyVerbs, missingOf } from './process-dependencies.ts'
+import { declareOrder, dependencyVerbs, missingOf } from './process-dependencies.ts'
 import { Ports } from './ports.ts'
 import type { LaunchFailure, ProcessHost } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import { planOf } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
-import { reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
+import { reportClosing, reportRest, reportRun, reportStopping, withPastRun } from './process-status.ts'
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
 import type { Run } from './runs.ts'
 import type { Session } from './session.ts'
+import type { ShutdownOrder } from './shutdown-order.ts'
 
 interface ProcessControllerOptions {
   readonly session: Session
+  /** Learns what depends on what. */
+  readonly order: ShutdownOrder
   readonly host: ProcessHost
   readonly files: Files
   readonly checks: ProbeChecks
@@ -96,8 +99,12 @@ export class ProcessController {
   }
 
   async #reconcile(process: ProcessObject, context: Context): Promise<ReconcileResult | undefined> {
-    const { session } = this.#options
-    if (session.isClosing) return { park: 'the program is stopping' }
+    const { session, order } = this.#options
+    if (session.isClosing) {
+      reportClosing(context.status, { process, run: session.runOf(process.metadata.uid) })
+      return { park: 'the program is stopping' }
+    }
+    declareOrder(process, order)
     await session.open()
     await session.settle(process.metadata.uid)
     const situation = await this.#situation(process, context)
@@ -124,6 +131,7 @@ export class ProcessController {
     if (run) this.#forgetRun(run)
     await session.forget(uid)
     this.#ports.release(uid)
+    this.#options.order.forget(uid)
     return undefined
   }
 

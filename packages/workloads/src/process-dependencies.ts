@@ -7,6 +7,7 @@
 import { dependsOn, isConditionTrue } from 'evenkeel'
 import type { Situation } from './lifecycle.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
+import { workloadKey, type ShutdownOrder } from './shutdown-order.ts'
 
 const untils = ['Started', 'Ready', 'Completed'] as const
 
@@ -63,4 +64,19 @@ export async function missingOf(
     missing: first && { reason: first.reason, message: problems.map(({ message }) => message).join('; ') },
     isLost: problems.some(({ name }) => stops.has(name)),
   }
+}
+
+/** Tells the shutdown how a process wants to be stopped, and before which others. */
+export function declareOrder({ metadata, spec }: ProcessObject, order: ShutdownOrder): void {
+  const { namespace = 'default', ownerReferences = [] } = metadata
+  const { signal, gracePeriodSeconds } = spec.stop ?? {}
+  order.declare(
+    { uid: metadata.uid, key: workloadKey('Process', { namespace, name: metadata.name }) },
+    {
+      providers: (spec.dependsOn ?? []).map(({ kind = 'Process', name }) => workloadKey(kind, { namespace, name })),
+      parts: ownerReferences.map(({ kind, name }) => workloadKey(kind, { namespace, name })),
+      ...(signal && { signal }),
+      ...(gracePeriodSeconds !== undefined && { graceMs: gracePeriodSeconds * 1000 }),
+    },
+  )
 }

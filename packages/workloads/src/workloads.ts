@@ -30,6 +30,8 @@ import { systemTable } from './process-table.ts'
 import type { ProbeChecks } from './prober.ts'
 import type { Run } from './runs.ts'
 import { Session, type SessionOptions } from './session.ts'
+import { shutDown, type ShutdownOptions, type ShutdownReport } from './shutdown.ts'
+import { ShutdownOrder } from './shutdown-order.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkloadsOptions {
@@ -56,7 +58,7 @@ export interface WorkloadsOptions {
 export interface Workloads {
   readonly controllers: readonly [ControllerDeclaration<typeof Process, ManagedContext>]
   /** Ends the processes when the program stops. */
-  readonly runnables: readonly Runnable[]
+  readonly runnables: readonly WorkloadsRunnable[]
   /**
    * Ends every process that does not outlive this program, and proves it. The runnable calls it; call it yourself where
    * there is no runnable.
@@ -64,6 +66,13 @@ export interface Workloads {
    * @returns runs that could not be ended
    */
   stop(): Promise<readonly Run[]>
+  /** The same in more detail: a bound, and a report of each object. A second call waits for the first one. */
+  shutdown(options?: ShutdownOptions): Promise<ShutdownReport>
+}
+
+/** What runs beside the controllers. A command that runs it may end the processes itself, and report that. */
+export interface WorkloadsRunnable extends Runnable {
+  readonly shutdown: Workloads['shutdown']
 }
 
 export function workloads({
@@ -86,8 +95,10 @@ export function workloads({
     name: randomUuid(random).slice(0, 8),
     ...(log && { log }),
   })
+  const order = new ShutdownOrder()
   const controller = new ProcessController({
     session,
+    order,
     host: machine.host,
     files,
     checks,
@@ -95,10 +106,13 @@ export function workloads({
     ambient: env,
     cwd: resolve(cwd),
   })
-  const stop = async (): Promise<readonly Run[]> => {
+  let ending: Promise<ShutdownReport> | undefined
+  const shutdown = (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.prober.close()
-    return session.close()
+    ending ??= shutDown({ session, order, clock }, options)
+    return ending
   }
+  const stop = async (): Promise<readonly Run[]> => (await shutdown()).survivors
   return {
     controllers: [controller.declaration()],
     runnables: [
@@ -108,9 +122,11 @@ export function workloads({
           await endLeftovers({ session, client, signal })
           await untilStopped(signal, stop)
         },
+        shutdown,
       },
     ],
     stop,
+    shutdown,
   }
 }
 
