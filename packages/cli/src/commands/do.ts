@@ -31,6 +31,7 @@ import { lookUpObject, namespaceOf } from '../lookup.ts'
 import { orSuggest } from '../not-found.ts'
 import { nearest } from '../parse.ts'
 import { pathOf } from '../server-table.ts'
+import { workloadsGroup } from '../run/workload-row.ts'
 import { formatTable } from '../terminal.ts'
 
 export const act: Command = {
@@ -65,13 +66,40 @@ export const act: Command = {
       })
     const { apiVersion, kind } = resource
     const namespace = namespaceOf(call.values, resource, client)
-    const result = await orSuggest(ask(client, { definition, resource, object, input, call }), client, {
-      object: { apiVersion, kind, name: object, namespace },
-      signal: call.io.signal,
-    })
+    const result = await orSuggest(
+      ask(client, { definition, resource, object, input, namespace, signal: call.io.signal }),
+      client,
+      {
+        object: { apiVersion, kind, name: object, namespace },
+        signal: call.io.signal,
+      },
+    )
     call.io.stdout.write(call.json ? `${stringifyJson(result)}\n` : `${describeResult(pair, definition, result)}\n`)
     return 0
   },
+}
+
+interface NamedAction {
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+  readonly action: string
+  readonly signal: AbortSignal
+}
+
+/** Requests an action without input of a workload. @throws {Failure} `usage`, when its kind has none of this name */
+export async function requestAction(
+  client: Client,
+  { kind, name, namespace, action, signal }: NamedAction,
+): Promise<JsonObject> {
+  const resource = (await client.resources({ signal })).find(
+    (each) => each.kind === kind && each.group === workloadsGroup,
+  )
+  if (!resource) throw new Failure('unknown-kind', `the server has no kind ${kind} of ${workloadsGroup}`)
+  const actions = await actionsOf(client, resource, signal)
+  const definition = actions.find((each) => each.name === action)
+  if (!definition) throw unknown(action, actions, resource)
+  return ask(client, { definition, resource, object: name, input: undefined, namespace, signal })
 }
 
 async function actionsOf(
@@ -103,11 +131,14 @@ interface ActionRequest {
   readonly resource: DiscoveredResource
   readonly object: string
   readonly input: JsonValue | undefined
-  readonly call: Invocation
+  readonly namespace: string | undefined
+  readonly signal: AbortSignal
 }
 
-async function ask(client: Client, { definition, resource, object, input, call }: ActionRequest): Promise<JsonObject> {
-  const namespace = namespaceOf(call.values, resource, client)
+async function ask(
+  client: Client,
+  { definition, resource, object, input, namespace, signal }: ActionRequest,
+): Promise<JsonObject> {
   const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionRequest', ...(input !== undefined && { input }) }
   if (resource.subresources.includes(definition.name)) {
     const answer = await client.raw(
@@ -117,18 +148,18 @@ async function ask(client: Client, { definition, resource, object, input, call }
         body,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
       },
-      { signal: call.io.signal },
+      { signal },
     )
-    return awaitResult(client, parseJson(answer.text()) as JsonObject, { definition, signal: call.io.signal })
+    return awaitResult(client, parseJson(answer.text()) as JsonObject, { definition, signal })
   }
   const target = await client.get(
     { apiVersion: resource.apiVersion, kind: resource.kind },
     { name: object, ...(namespace !== undefined && { namespace }) },
-    { signal: call.io.signal },
+    { signal },
   )
-  return awaitResult(client, await writeIntent(client, target, { definition, input, signal: call.io.signal }), {
+  return awaitResult(client, await writeIntent(client, target, { definition, input, signal }), {
     definition,
-    signal: call.io.signal,
+    signal,
   })
 }
 
