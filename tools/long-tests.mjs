@@ -25,6 +25,7 @@ export const longTests = [
   'tools/docs-run.test.ts',
   'packages/cli/src/commands/program.test.ts',
   'packages/cli/src/commands/serve.test.ts',
+  'packages/cli/src/commands/run.test.ts',
   'packages/conformance/src/store.test.ts',
   'examples/application-namespace/application-namespace.test.ts',
   'examples/hello/app.test.ts',

@@ -14,7 +14,11 @@ const health = { readiness: { http: { port: 'http', path: '/healthz' }, periodSe
 const http = [{ name: 'http', env: 'PORT' }]
 
 export const app = defineApp(({ process, task, service }) => {
-  const db = process('db', { command: ['node', 'programs/database.mjs', 'data/shop.json'], ports: http, probes: health })
+  const db = process('db', {
+    command: ['node', 'programs/database.mjs', 'data/shop.json'],
+    ports: http,
+    probes: health,
+  })
   const database = service('database', { target: db, targetPort: 'http' })
   const env = { DATABASE_URL: database.url }
 

@@ -16,6 +16,18 @@ export interface Io {
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal
   readonly clock: Clock
+  /** Calls back at the second Ctrl-C, which then does not end the program at once; the third one does. */
+  readonly onSecondSignal?: (call: () => void) => void
+  /** @default there is none to read keys from */
+  readonly terminal?: Terminal
+}
+
+/** A terminal whose keys a command reads. */
+export interface Terminal {
+  /** Keys as they are pressed, Ctrl-C too. Returns a function that ends this. */
+  readKeys(call: (bytes: Uint8Array) => void): () => void
+  /** Stops the program as Ctrl-Z does, and calls back when it goes on. */
+  suspend(onContinue: () => void): void
 }
 
 export interface Output {

@@ -6,6 +6,7 @@ import { apply } from './commands/apply.ts'
 import { completionOf } from './commands/completion.ts'
 import { remove } from './commands/delete.ts'
 import { describe } from './commands/describe.ts'
+import { down } from './commands/down.ts'
 import { act } from './commands/do.ts'
 import { doctor } from './commands/doctor.ts'
 import { envtest } from './commands/envtest.ts'
@@ -18,8 +19,10 @@ import { get } from './commands/get.ts'
 import { kubeconfig } from './commands/kubeconfig.ts'
 import { logs } from './commands/logs.ts'
 import { mcp } from './commands/mcp.ts'
+import { ps } from './commands/ps.ts'
 import { replay } from './commands/replay.ts'
 import { rules } from './commands/rules.ts'
+import { run } from './commands/run.ts'
 import { serve } from './commands/serve.ts'
 import { snapshot } from './commands/snapshot.ts'
 import { tree } from './commands/tree.ts'
@@ -27,9 +30,11 @@ import { up } from './commands/up.ts'
 import { wait } from './commands/wait.ts'
 import { watch } from './commands/watch.ts'
 import { why } from './commands/why.ts'
+import { restart, scale, start, stop } from './commands/workload-actions.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Run', commands: [up, serve, mcp, kubeconfig, snapshot, doctor, generate, envtest] },
+  { title: 'Run an application', commands: [run, ps, restart, stop, start, scale, down] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
   { title: 'Read and change objects', commands: [get, describe, explain, watch, wait, logs, apply, edit, remove, act] },
   { title: 'Test', commands: [explore, replay] },

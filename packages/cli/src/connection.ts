@@ -6,7 +6,9 @@ import { resolve } from 'node:path'
 import { connect, loadConfig } from 'evenkeel/client'
 import type { Client, ConnectionConfig } from 'evenkeel/client'
 import type { ConnectOptions, Io, OptionValues } from './command.ts'
+import { Failure } from './failure.ts'
 import { localKubeconfigPath, readLocalConfig } from './local-folder.ts'
+import { copyNameOf } from './run/run-record.ts'
 import { safeLine } from './terminal.ts'
 
 interface ChosenConfig {
@@ -40,6 +42,12 @@ export async function configFor(values: OptionValues, { env, cwd }: Pick<Io, 'en
   const given = values.text('kubeconfig')
   const context = values.text('context')
   const chosen = context === undefined ? {} : { context }
+  const copy = copyNameOf(values)
+  if (copy !== undefined) {
+    const config = await readLocalConfig(cwd, { ...chosen, copy })
+    if (config) return { config, path: localKubeconfigPath(cwd, copy) }
+    throw new Failure('no-server', `no copy ${copy} of this application runs`, { hint: `evenkeel run --copy ${copy}` })
+  }
   if (given === undefined && !env['KUBECONFIG']) {
     const config = await readLocalConfig(cwd, chosen)
     if (config) return { config, path: localKubeconfigPath(cwd) }

@@ -2,20 +2,33 @@
  * The program of the command `evenkeel`, and the types for the exports of a module for `evenkeel up`.
  */
 import { SystemClock } from 'evenkeel/unstable/base'
+import type { Terminal } from './command.ts'
 import { main } from './main.ts'
 
 export type { Address, ServeContext } from './modules.ts'
 
-/** Runs the command line of this process and sets its exit code. The first Ctrl-C stops gracefully, the second at once. */
+/**
+ * Runs the command line of this process and sets its exit code. The first Ctrl-C stops gracefully, the second at once; a command
+ * that has something to kill first takes the second one, and the third ends the process.
+ */
 export async function runProcess(own: NodeJS.Process): Promise<void> {
   const stop = new AbortController()
+  let onSecond: (() => void) | undefined
   const onSignal = (): void => {
-    if (stop.signal.aborted) own.exit(130)
-    stop.abort()
+    if (!stop.signal.aborted) {
+      stop.abort()
+      return
+    }
+    const call = onSecond
+    onSecond = undefined
+    if (call) call()
+    else own.exit(130)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.on(signal, onSignal)
   // The reader of stdout may close it, as `head` does: that is no error.
   own.stdout.on('error', () => undefined)
+  // After SIGHUP there is no terminal any more.
+  own.stderr.on('error', () => undefined)
   own.exitCode = await main(own.argv.slice(2), {
     stdout: own.stdout,
     stderr: own.stderr,
@@ -24,6 +37,33 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
     cwd: own.cwd(),
     signal: stop.signal,
     clock: new SystemClock(),
+    onSecondSignal: (call) => {
+      onSecond = call
+    },
+    ...(own.stdin.isTTY && own.stdout.isTTY && { terminal: terminalOf(own) }),
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.off(signal, onSignal)
+}
+
+function terminalOf(own: NodeJS.Process): Terminal {
+  const { stdin } = own
+  return {
+    readKeys(call) {
+      stdin.setRawMode(true)
+      stdin.on('data', call)
+      return () => {
+        stdin.off('data', call)
+        stdin.setRawMode(false)
+        stdin.pause()
+      }
+    },
+    suspend(onContinue) {
+      stdin.setRawMode(false)
+      own.once('SIGCONT', () => {
+        stdin.setRawMode(true)
+        onContinue()
+      })
+      own.kill(own.pid, 'SIGTSTP')
+    },
+  }
 }

@@ -19,6 +19,7 @@ import type { Manager } from 'evenkeel/controller'
 import { createLogger, placeOf, prettyLines, type Clock, type Logger, type LogRecord } from 'evenkeel/unstable/base'
 import type { ObjectCache } from 'evenkeel/unstable/cache'
 import type { Invocation, Output } from './command.ts'
+import { Frame } from './frame.ts'
 import { stateOf, type ObjectState } from './object-state.ts'
 import { duration, safeLine, safeText, wrapText } from './terminal.ts'
 import { causeLines } from './why-changed.ts'
@@ -41,12 +42,12 @@ export class LiveView {
   readonly #options: LiveViewOptions
   /** The last records, each with how often it came in a row or among the others. */
   #records: readonly CountedRecord[] = []
-  #drawn = ''
-  #height = 0
+  readonly #frame: Frame
   #stop: () => void = () => undefined
 
   constructor(options: LiveViewOptions) {
     this.#options = options
+    this.#frame = new Frame(options.stdout)
   }
 
   start(): void {
@@ -72,21 +73,13 @@ export class LiveView {
   }
 
   draw(): void {
-    const { stdout, heading } = this.#options
-    const columns = stdout.columns || 100
-    const rows = stdout.rows || 40
+    const { heading } = this.#options
+    const { columns, rows } = this.#frame
     const above = heading.split('\n')
     const log = this.#logLines(columns, Math.max(2, Math.floor(rows / 3)))
     const below = log.length === 0 ? [] : ['', ...log]
     const room = Math.max(3, rows - above.length - below.length - 2)
-    const lines = [...above, '', ...this.#objects(room), ...below]
-      .slice(-rows + 1)
-      .map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
-    const text = lines.join('\n')
-    if (text === this.#drawn) return
-    stdout.write(`${this.#height === 0 ? '' : `\u001b[${this.#height}A\r`}\u001b[J${text}\n`)
-    this.#drawn = text
-    this.#height = lines.length
+    this.#frame.draw([...above, '', ...this.#objects(room), ...below])
   }
 
   /** The last records that fit, whole ones; of the very last at least its beginning. */

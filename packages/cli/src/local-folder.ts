@@ -19,14 +19,20 @@ import { Failure } from './failure.ts'
 const folderName = 'data'
 const kubeconfigName = 'kubeconfig'
 
-/** The kubeconfig of the server in this directory. */
-export function localKubeconfigPath(cwd: string): string {
-  return join(cwd, folderName, kubeconfigName)
+/** The kubeconfig of the server in this directory, or of a copy of its application. */
+export function localKubeconfigPath(cwd: string, copy?: string): string {
+  return copy === undefined
+    ? join(cwd, folderName, kubeconfigName)
+    : join(cwd, folderName, 'copies', copy, kubeconfigName)
 }
 
 /** Undefined when there is no such file. @throws {Failure} `bad-file` for a file that other users could have written. */
-export async function readLocalFile(cwd: string, name: string): Promise<string | undefined> {
-  const folder = join(cwd, folderName)
+export async function readLocalFile(
+  cwd: string,
+  name: string,
+  { copy }: { readonly copy?: string | undefined } = {},
+): Promise<string | undefined> {
+  const folder = copy === undefined ? join(cwd, folderName) : join(cwd, folderName, 'copies', copy)
   const path = join(folder, name)
   const folderStats = await lstat(folder).catch(ifMissing)
   if (!folderStats) return undefined
@@ -52,10 +58,10 @@ export async function readLocalFile(cwd: string, name: string): Promise<string |
 /** Undefined when no server of this directory is known. @throws {Failure} `bad-file` */
 export async function readLocalConfig(
   cwd: string,
-  { context }: { context?: string | undefined } = {},
+  { context, copy }: { context?: string | undefined; copy?: string | undefined } = {},
 ): Promise<ConnectionConfig | undefined> {
-  const path = localKubeconfigPath(cwd)
-  const text = await readLocalFile(cwd, kubeconfigName)
+  const path = localKubeconfigPath(cwd, copy)
+  const text = await readLocalFile(cwd, kubeconfigName, { copy })
   if (text === undefined) return undefined
   const { origin, server, namespace, ca, token, ...more } = await loadConfig({
     kubeconfig: path,

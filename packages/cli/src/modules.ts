@@ -15,12 +15,13 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Kind, RunProgramOptions } from 'evenkeel'
+import type { Kind, KubeObject, RunProgramOptions } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { EndpointSettings, Manager, Runnable } from 'evenkeel/controller'
 import { importProgram } from 'evenkeel/unstable/plane'
 import { sleep, SystemClock } from 'evenkeel/unstable/base'
+import type * as Workloads from '@evenkeel/workloads'
 import { Failure } from './failure.ts'
 
 /** A page of a program. */
@@ -51,6 +52,8 @@ export interface UserModule {
   readonly serve: ((context: ServeContext) => Promise<readonly Address[]>) | undefined
   /** The options of its call of `run`. */
   readonly program: RunProgramOptions | undefined
+  /** Of an application: what it exports as `app`, as its default, or as a list `objects`. */
+  readonly objects: readonly KubeObject[]
   /** Resolves when the module has been evaluated, also what follows its call of `run`. */
   readonly finished: Promise<unknown>
 }
@@ -59,18 +62,25 @@ interface LoadModuleOptions {
   readonly cwd: string
   /** When `run` of the module returns. @default at once */
   readonly until?: Promise<void>
+  /** It may have objects of an application instead of controllers. @default false */
+  readonly hasObjects?: boolean
 }
 
 /** How long a module may take to call `run` when it does not wait for it. */
 const lateRunMs = 2_000
 
 /** @throws {Failure} `bad-file`, when the module does not exist, does not load or has no controllers. */
-export async function loadModule(file: string, { cwd, until }: LoadModuleOptions): Promise<UserModule> {
+export async function loadModule(
+  file: string,
+  { cwd, until, hasObjects = false }: LoadModuleOptions,
+): Promise<UserModule> {
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw new Failure('bad-file', `file ${path} does not exist`)
   await readTypeScript(path)
   const patience = (exports: object): Promise<void> | undefined =>
-    'controllers' in exports || 'serve' in exports ? undefined : sleep(new SystemClock(), lateRunMs)
+    ['controllers', 'serve', ...(hasObjects ? objectExports : [])].some((name) => name in exports)
+      ? undefined
+      : sleep(new SystemClock(), lateRunMs)
   const { exports, program, finished } = await importProgram(pathToFileURL(path).href, {
     ...(until && { until }),
     patience,
@@ -79,9 +89,12 @@ export async function loadModule(file: string, { cwd, until }: LoadModuleOptions
   })
   const { controllers = [], kinds = [], runnables = [] } = program ?? exports
   const { serve } = exports
-  if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function'))
+  const objects = hasObjects ? objectsOf(exports) : []
+  if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function' && objects.length === 0))
     throw new Failure('bad-file', `${file} neither calls run nor exports controllers or serve`, {
-      hint: 'await run({ controllers: [websites] }), or export const controllers = [websites]',
+      hint: hasObjects
+        ? 'export const app = defineApp(({ process }) => { process(NAME, { command: [...] }) })'
+        : 'await run({ controllers: [websites] }), or export const controllers = [websites]',
     })
   return {
     path,
@@ -90,8 +103,48 @@ export async function loadModule(file: string, { cwd, until }: LoadModuleOptions
     runnables: runnables as UserModule['runnables'],
     serve: typeof serve === 'function' ? (serve as UserModule['serve']) : undefined,
     program,
+    objects,
     finished,
   }
+}
+
+const objectExports = ['app', 'objects', 'default']
+
+/** Of `app` and the default export an application or a list; of `objects` a list. */
+function objectsOf(exports: Readonly<Record<string, unknown>>): readonly KubeObject[] {
+  const found = new Set(objectExports.map((name) => exports[name]))
+  return [...found].flatMap((value) => {
+    const list: unknown = Array.isArray(value) ? value : (value as { readonly objects?: unknown } | undefined)?.objects
+    return Array.isArray(list) ? (list as readonly KubeObject[]) : []
+  })
+}
+
+/** The package `@evenkeel/workloads`, which not every project has. */
+export type WorkloadsPackage = typeof Workloads
+
+/** That of the project, else one beside this program. @throws {Failure} `bad-file`, with what to install */
+export async function loadWorkloads(cwd: string): Promise<WorkloadsPackage> {
+  const name = '@evenkeel/workloads'
+  try {
+    const path = createRequire(resolve(cwd, 'package.json')).resolve(name)
+    return (await import(pathToFileURL(path).href)) as WorkloadsPackage
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  try {
+    return await import('@evenkeel/workloads')
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    throw new Failure('bad-file', `the package ${name} is not installed`, {
+      cause: error,
+      hint: `npm install ${name}`,
+    })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { readonly code?: string }
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND'
 }
 
 /** The message, and the place in the program: a syntax error has it at the start of its stack. */

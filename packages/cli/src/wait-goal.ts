@@ -33,6 +33,8 @@ export function waitGoalOf(text: string | undefined): WaitGoal {
   if (text === undefined) throw new Failure('usage', '--for is missing', { hint })
   if (text === 'create') return { type: 'create', isMet: (object) => object !== undefined, describe: () => missing }
   if (text === 'delete') return { type: 'delete', isMet: (object) => object === undefined, describe: whyNotDeleted }
+  // `Ready` is the condition of that name, `Ready=False` its value.
+  if (/^[A-Z]\w*(?:=\w+)?$/.test(text)) return conditionGoal(text)
   const [, type = '', rest = ''] = /^(condition|jsonpath)=(.+)$/s.exec(text) ?? []
   if (type === 'condition') return conditionGoal(rest)
   if (type === 'jsonpath') return jsonPathGoal(rest)

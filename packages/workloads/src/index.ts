@@ -41,6 +41,38 @@ export {
 export { EngineRuntime } from './containers/engine-runtime.ts'
 export { SimulatedRuntime } from './containers/simulated-runtime.ts'
 export { OsFiles, type Files } from './files.ts'
+export {
+  applicationFiles,
+  checkApplication,
+  formatOf,
+  readApplicationFile,
+  readDotenv,
+  type ApplicationFileOptions,
+  type ApplicationFormat,
+} from './formats/application.ts'
+export {
+  defineApp,
+  type AddressValue,
+  type AppBuilder,
+  type Application,
+  type ContainerInput,
+  type ProcessInput,
+  type Reference,
+  type ServiceInput,
+  type ServiceReference,
+  type TaskInput,
+  type WorkloadReference,
+} from './formats/define-app.ts'
+export {
+  formatFinding,
+  type FileContents,
+  type FileObject,
+  type Finding,
+  type ObjectNames,
+  type WorkloadObject,
+} from './formats/finding.ts'
+export { dependenciesIn, selectWorkloads } from './formats/selection.ts'
+export { workloadKinds, type WorkloadKind } from './formats/shapes.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
 export { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 export { OsProcessHost } from './os-host.ts'
@@ -65,7 +97,6 @@ export type { Run, RunOwner } from './runs.ts'
 export { Schedule, type ScheduleObject } from './schedules/schedule-kind.ts'
 export { ProcessSet, type ProcessSetObject } from './sets/set-kind.ts'
 export { Task, type TaskObject } from './tasks/task-kind.ts'
-export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 export {
   type Connection,
   type ConnectionFeed,
@@ -80,4 +111,7 @@ export { SimulatedNetwork } from './services/simulated-network.ts'
 export type { FileChange, FileWatcher, WatchRequest } from './watch/file-watcher.ts'
 export { OsFileWatcher } from './watch/os-file-watcher.ts'
 export { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
-export { workloads, type Workloads, type WorkloadsOptions } from './workloads.ts'
+export { stopInOrder, workloadKey, type StoppableNode } from './shutdown-order.ts'
+export type { ShutdownOptions, ShutdownOutcome, ShutdownReport } from './shutdown.ts'
+export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+export { workloads, type Workloads, type WorkloadsOptions, type WorkloadsRunnable } from './workloads.ts'

@@ -20,23 +20,34 @@ import { EnvironmentError } from './environment.ts'
 import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
 import { decide, type Decision, type Situation } from './lifecycle.ts'
-import { dependencyVerbs, missingOf } from './process-dependencies.ts'
+import { declareOrder, dependencyVerbs, missingOf } from './process-dependencies.ts'
 import type { LaunchFailure } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { LogKeeper } from './logs/log-keeper.ts'
 import { planOf, runFingerprint } from './process-plan.ts'
 import { markVariable } from './process-table.ts'
-import { reportLogs, reportRest, reportRun, reportStopping, shortList, withPastRun } from './process-status.ts'
+import {
+  reportClosing,
+  reportLogs,
+  reportRest,
+  reportRun,
+  reportStopping,
+  shortList,
+  withPastRun,
+} from './process-status.ts'
 import { Prober, type ProbeChecks } from './prober.ts'
 import { afterEnd, type AfterEnd } from './restart-policy.ts'
 import type { Run, RunOwner } from './runs.ts'
 import type { PortClaims } from './services/port-claims.ts'
 import type { Session } from './session.ts'
+import type { ShutdownOrder } from './shutdown-order.ts'
 import type { FileWatcher } from './watch/file-watcher.ts'
 import { ProcessWatch } from './watch/process-watch.ts'
 
 interface ProcessControllerOptions {
   readonly session: Session
+  /** Learns what depends on what. */
+  readonly order: ShutdownOrder
   readonly claims: PortClaims
   readonly files: Files
   readonly checks: ProbeChecks
@@ -105,8 +116,12 @@ export class ProcessController {
   }
 
   async #reconcile(process: ProcessObject, context: Context): Promise<ReconcileResult | undefined> {
-    const { session } = this.#options
-    if (session.isClosing) return { park: 'the program is stopping' }
+    const { session, order } = this.#options
+    if (session.isClosing) {
+      reportClosing(context.status, { process, run: session.runOf(process.metadata.uid) })
+      return { park: 'the program is stopping' }
+    }
+    declareOrder(process, order)
     await session.open()
     await session.settle(process.metadata.uid)
     const situation = await this.#situation(process, context)
@@ -134,6 +149,7 @@ export class ProcessController {
     this.watch.forget(uid)
     await session.forget(uid)
     this.#options.claims.release(uid)
+    this.#options.order.forget(uid)
     return undefined
   }
 

@@ -12,6 +12,7 @@ import { Container } from './containers/container-kind.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import { ProcessSet } from './sets/set-kind.ts'
 import { Service } from './services/service-kind.ts'
+import { workloadKey, type ShutdownOrder } from './shutdown-order.ts'
 import { Task } from './tasks/task-kind.ts'
 
 const untils = ['Started', 'Ready', 'Completed'] as const
@@ -130,4 +131,25 @@ export async function missingOf(
     missing: first && { reason: first.reason, message: problems.map(({ message }) => message).join('; ') },
     isLost: problems.some(({ key }) => stops.has(key)),
   }
+}
+
+/** Tells the shutdown how a process wants to be stopped, and before which others. */
+export function declareOrder({ metadata, spec }: ProcessObject, order: ShutdownOrder): void {
+  const { namespace = 'default', ownerReferences = [] } = metadata
+  const { signal, gracePeriodSeconds } = spec.stop ?? {}
+  order.declare(
+    { uid: metadata.uid, key: workloadKey('Process', { namespace, name: metadata.name }) },
+    {
+      providers: providersOf(spec).map(({ kind = 'Process', name }) => workloadKey(kind, { namespace, name })),
+      parts: ownerReferences.map(({ kind, name }) => workloadKey(kind, { namespace, name })),
+      ...(signal && { signal }),
+      ...(gracePeriodSeconds !== undefined && { graceMs: gracePeriodSeconds * 1000 }),
+    },
+  )
+}
+
+/** What a process depends on: what it waits for, and the services whose addresses it has. */
+function providersOf({ dependsOn: references = [], env = [] }: ProcessObject['spec']): References {
+  const services = env.flatMap(({ valueFrom }) => (valueFrom?.service ? [valueFrom.service.name] : []))
+  return [...references, ...services.map((name) => ({ kind: 'Service', name }) as const)] as References
 }

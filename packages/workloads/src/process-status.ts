@@ -105,6 +105,17 @@ export function reportRest(
   else status.removeCondition('Completed')
 }
 
+/** The program ends: nothing is started any more, and what does not run says why. */
+export function reportClosing(
+  status: Writer,
+  { process, run }: { readonly process: ProcessObject; readonly run: Run | undefined },
+): void {
+  if (run && !run.isOver) return
+  const message = 'Evenkeel is shutting down: nothing is started until it runs again'
+  const decision = { do: 'rest', phase: run ? 'Stopped' : 'Waiting', reason: 'ShuttingDown', message } as const
+  reportRest(status, { process, run, decision })
+}
+
 /** Before the status shows the next run: the one before joins the past ones. */
 export function withPastRun(
   status: Writer,

@@ -38,6 +38,7 @@ import {
   type RunOwner,
   type RunPlan,
 } from './runs.ts'
+import { endRun, type EndingPlan } from './run-ending.ts'
 import type { Watchdog } from './watchdog.ts'
 import { Termination, type StopPlan, type TerminationStep } from './termination.ts'
 
@@ -61,8 +62,6 @@ export interface SessionOptions {
 
 const adoptedLookMs = 1000
 const earlyExitsMax = 100
-/** How long survivors of SIGKILL are waited for. */
-const closeExtraMs = 5000
 /** How long the watchdog of an earlier Evenkeel may take. */
 const [watchdogMs, watchdogLookMs] = [10_000, 20]
 const silent = createLogger({ clock: { now: () => 0 } as Clock, sink: () => undefined })
@@ -114,50 +113,30 @@ export class Session {
   /**
    * Ends every run that does not outlive Evenkeel, then the watchdog. Nothing is started from now on.
    *
+   * @param endAll ends these runs in an order of its own. @default all at once
    * @returns runs that could not be ended
    */
-  async close({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<readonly Run[]> {
+  async close(endAll: (runs: readonly Run[]) => Promise<readonly Run[]> = (runs) => this.#endAtOnce(runs)) {
     this.#isClosing = true
     await this.#opening?.catch(() => undefined)
     const mine = [...this.#runs.values()].filter(({ mark }) => parseMark(mark)?.lifetime === 'session')
-    const left = await Promise.all(mine.map((run) => this.endFully(run, { graceMs, reason: 'SessionClosed' })))
+    const survivors = await endAll(mine)
     this.#stopExits?.()
     this.#stopLooking?.()
     this.#stopLooking = undefined
     // With survivors the watchdog is left to do what we could not: it ends with us.
-    const survivors = left.flatMap((run) => run ?? [])
     if (survivors.length === 0) await this.#watchdog?.stop()
     return survivors
   }
 
-  /** Ends a run, however many steps that takes. Returns it when it cannot be ended. */
-  async endFully(
-    run: Run,
-    { graceMs, reason }: Pick<StopPlan, 'graceMs'> & { readonly reason: string },
-  ): Promise<Run | undefined> {
-    const { clock } = this.#options
-    const untilMs = clock.monotonic() + graceMs + closeExtraMs
-    for (;;) {
-      const step = await this.end(run.owner.uid, { signal: 'SIGTERM', graceMs, reason })
-      if (step.isOver) return undefined
-      if (clock.monotonic() >= untilMs) return run
-      await this.#changeOf(run, step.afterMs)
-    }
+  async #endAtOnce(runs: readonly Run[]): Promise<readonly Run[]> {
+    const left = await Promise.all(runs.map((run) => this.endFully(run, { reason: 'SessionClosed' })))
+    return left.flatMap((run) => run ?? [])
   }
 
-  /** Resolves when the run has changed, at the latest after `afterMs`. */
-  #changeOf(run: Run, afterMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        stop()
-        cancel()
-        resolve()
-      }
-      const stop = this.onChange(({ uid }) => {
-        if (uid === run.owner.uid) settle()
-      })
-      const cancel = this.#options.clock.after(afterMs, settle)
-    })
+  /** Ends a run, however many steps that takes. Returns it when it cannot be ended. */
+  endFully(run: Run, plan: EndingPlan): Promise<Run | undefined> {
+    return endRun(this, run, { ...plan, clock: this.#options.clock })
   }
 
   /** Calls back when something about the runs of an object has changed. */

@@ -48,6 +48,8 @@ import { Services, type RouterSettings } from './services/services.ts'
 import { Session, type SessionOptions } from './session.ts'
 import type { FileWatcher } from './watch/file-watcher.ts'
 import { OsFileWatcher } from './watch/os-file-watcher.ts'
+import { shutDown, type ShutdownOptions, type ShutdownReport } from './shutdown.ts'
+import { ShutdownOrder } from './shutdown-order.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkloadsOptions extends ProcessOwnersOptions {
@@ -90,7 +92,7 @@ export interface Workloads {
     ...Containers['controllers'],
   ]
   /** Ends the processes when the program stops. */
-  readonly runnables: readonly Runnable[]
+  readonly runnables: readonly WorkloadsRunnable[]
   /** For the server: the subresource `log`. */
   readonly customResources: readonly CustomResourceOptions[]
   /**
@@ -102,6 +104,13 @@ export interface Workloads {
   stop(): Promise<readonly Run[]>
   /** The log of the last run of a Container, as bytes. */
   readonly containerLog: Containers['log']
+  /** The same in more detail: a bound, and a report of each object. A second call waits for the first one. */
+  shutdown(options?: ShutdownOptions): Promise<ShutdownReport>
+}
+
+/** What runs beside the controllers. A command that runs it may end the processes itself, and report that. */
+export interface WorkloadsRunnable extends Runnable {
+  readonly shutdown: Workloads['shutdown']
 }
 
 export function workloads({
@@ -134,7 +143,8 @@ export function workloads({
   })
   const ports = new Ports({ host: machine.host })
   const claims = new PortClaims({ ports, host: machine.host, session })
-  const services = new Services({ network, claims, clock, router, log })
+  const order = new ShutdownOrder()
+  const services = new Services({ network, claims, order, clock, router, log })
   const boxes = containers({
     ...{ session, ports, files, checks, clock, folder: resolve(folder), cwd: resolve(cwd) },
     findRuntime: () =>
@@ -143,6 +153,7 @@ export function workloads({
   })
   const controller = new ProcessController({
     session,
+    order,
     claims,
     files,
     checks,
@@ -154,22 +165,25 @@ export function workloads({
     cwd: resolve(cwd),
     folder: resolve(folder),
   })
-  const stop = async (): Promise<readonly Run[]> => {
-    controller.prober.close()
-    await services.stopListening()
+  const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.watch.close()
-    const [survivors] = await Promise.all([session.close(), boxes.close()])
+    // Programs use services until they have ended.
+    const report = await shutDown({ session, order, clock }, options)
+    await boxes.close()
+    await services.stopListening()
     services.close()
     await keeper.close()
-    return survivors
+    return report
   }
+  let ending: Promise<ShutdownReport> | undefined
+  const shutdown = (options?: ShutdownOptions): Promise<ShutdownReport> => {
+    controller.prober.close()
+    ending ??= endAll(options)
+    return ending
+  }
+  const stop = async (): Promise<readonly Run[]> => (await shutdown()).survivors
   return {
-    controllers: [
-      controller.declaration(),
-      ...processOwners(owners),
-      ...services.declarations(),
-      ...boxes.controllers,
-    ],
+    controllers: [controller.declaration(), ...processOwners(owners), ...services.declarations(), ...boxes.controllers],
     containerLog: boxes.log,
     runnables: [
       {
@@ -180,6 +194,7 @@ export function workloads({
           await boxes.endLeftovers(client, { signal })
           await untilStopped(signal, stop)
         },
+        shutdown,
       },
     ],
     customResources: [
@@ -187,6 +202,7 @@ export function workloads({
       { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
     ],
     stop,
+    shutdown,
   }
 }
 

@@ -92,12 +92,13 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
         },
       },
       onReady: (ready) => {
-        for (const program of programs) program.onReady?.(ready)
+        const heard = Promise.all(programs.map(async (program) => program.onReady?.(ready)))
         announced = announce(ready, { modules, call, screen, endpoints: listening.value, stops, signal }).catch(
           (error: unknown) => {
             failing.abort(error)
           },
         )
+        return heard.then(() => undefined)
       },
     })
   } finally {
@@ -146,7 +147,7 @@ function placeOf({ values, io }: Invocation): Partial<RunProgramOptions> {
 }
 
 /** Options of calls of `run` that do not belong to this command: names, elections, webhooks and others. */
-function optionsOfPrograms(programs: readonly RunProgramOptions[]): Partial<RunProgramOptions> {
+export function optionsOfPrograms(programs: readonly RunProgramOptions[]): Partial<RunProgramOptions> {
   const customResources = programs.flatMap((program) => program.customResources ?? [])
   return Object.assign(
     { customResources },
@@ -193,13 +194,19 @@ interface Announcing {
   readonly signal: AbortSignal
 }
 
-async function announce(
-  { manager, url, embedded, kinds }: Ready,
-  { modules, call, screen, endpoints, stops, signal }: Announcing,
-): Promise<void> {
-  const { io, json } = call
-  // Pages act for users, not for controllers: their requests must not count for the permissions and rules of a program.
-  const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
+interface ServingOptions {
+  readonly client: Client
+  /** Functions to call at the end. */
+  readonly stops: (() => unknown)[]
+  readonly signal: AbortSignal
+}
+
+/** Calls `serve` of each module. @throws {Failure} `bad-file` */
+export async function serveModules(
+  { manager, embedded }: Ready,
+  modules: readonly UserModule[],
+  { client, stops, signal }: ServingOptions,
+): Promise<readonly Address[]> {
   const context: ServeContext = {
     client,
     manager,
@@ -215,8 +222,20 @@ async function announce(
       stops.push(stop)
     },
   }
-  const served = await Promise.all(modules.map((module) => serveModule(module, context)))
-  const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
+  return (await Promise.all(modules.map((module) => serveModule(module, context)))).flat()
+}
+
+/** Pages act for users, not for controllers: their requests must not count for the permissions and rules of a program. */
+export function clientOf({ manager, kinds }: Ready): Client {
+  return new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
+}
+
+async function announce(ready: Ready, { modules, call, screen, endpoints, stops, signal }: Announcing): Promise<void> {
+  const { manager, url, embedded, kinds } = ready
+  const { io, json } = call
+  const client = clientOf(ready)
+  const served = await serveModules(ready, modules, { client, stops, signal })
+  const addresses: readonly Address[] = [{ name: 'API server', url }, ...served]
   const kubeconfig = embedded?.kubeconfig ?? supervisedBy(io.env)?.kubeconfig
   const debug = await endpoints
   if (debug === undefined) return

@@ -8,24 +8,26 @@ import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { deferred } from 'evenkeel/unstable/base'
 import { namespaceOptions, selectorOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { lookUp, namespaceOf, oneNamespaceOf, type ResourceTarget } from '../lookup.ts'
+import { isCalled, lookUp, namespaceOf, oneNamespaceOf, type ResourceTarget } from '../lookup.ts'
 import { notFound } from '../not-found.ts'
 import { watchObjects, type ObjectChange } from '../object-watch.ts'
 import { durationOf } from '../parse.ts'
+import { findWorkloads, workloadNamespace } from '../run/workload-lookup.ts'
+import { workloadResources } from '../run/workload-row.ts'
 import { duration, safeLine } from '../terminal.ts'
 import { waitGoalOf, type WaitGoal } from '../wait-goal.ts'
 
 export const wait: Command = {
   name: 'wait',
   about: 'wait until objects meet a condition',
-  usage: 'KIND/NAME ... | KIND NAME ... | KIND -l LABELS | KIND --all',
+  usage: 'KIND/NAME ... | KIND NAME ... | KIND -l LABELS | KIND --all | WORKLOAD ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',
   options: {
     for: {
       type: 'string',
       value: 'GOAL',
-      about: 'condition=NAME[=VALUE], jsonpath=PATH[=VALUE], create or delete',
+      about: 'Ready, condition=NAME[=VALUE], jsonpath=PATH[=VALUE], create or delete',
     },
     timeout: { type: 'string', value: 'TIME', about: 'how long: 30s, 5m; 0 looks once (default: 30s)' },
     all: { type: 'boolean', about: 'all objects of the kind' },
@@ -38,6 +40,7 @@ export const wait: Command = {
     'evenkeel wait app/web --for condition=Ready',
     "evenkeel wait pod/web-0 --for jsonpath='{.status.phase}'=Running --timeout 2m",
     'evenkeel wait apps -l tier=web --for delete',
+    'evenkeel wait web worker db --for=Ready',
   ],
   async run(call) {
     const goal = waitGoalOf(call.values.text('for'))
@@ -63,11 +66,9 @@ function timeoutOf(text: string): number {
   return text.startsWith('-') ? longestMs : durationOf('timeout', text)
 }
 
-const namedMax = 5
-
+/** Every one that is missing, and why. */
 function sentence(unmet: readonly Unmet[]): string {
-  const lines = unmet.slice(0, namedMax).map(({ ref, state }) => `${ref}: ${state}`)
-  return safeLine([...lines, ...(unmet.length > namedMax ? [`and ${unmet.length - namedMax} more`] : [])].join('; '))
+  return safeLine(unmet.map(({ ref, state }) => `${ref}: ${state}`).join('; '))
 }
 
 /** Objects of one kind that one watch covers. */
@@ -89,7 +90,7 @@ interface Unmet {
 
 /** @throws {Failure} `usage`, or `not-found` when a selection is empty */
 async function groupsOf(client: Client, goal: WaitGoal, call: Invocation): Promise<readonly AwaitedGroup[]> {
-  const targets = await lookUp(client, call.words)
+  const targets = await targetsOf(client, call)
   const groups: AwaitedGroup[] = []
   for (const { resource, names } of targets) {
     if (names.length === 0) groups.push(await selected(client, { resource, goal, call }))
@@ -102,6 +103,23 @@ async function groupsOf(client: Client, goal: WaitGoal, call: Invocation): Promi
   if (goal.type !== 'delete' && groups.every(({ objects }) => objects.length === 0))
     throw new Failure('not-found', `no ${plurals(targets)} match`, { hint: `evenkeel get ${plurals(targets)} -A` })
   return groups.filter(({ objects }) => objects.length > 0)
+}
+
+/** Words that are no kind may be names of workloads; so may a kind alone, which would select nothing. */
+async function targetsOf(client: Client, call: Invocation): Promise<readonly ResourceTarget[]> {
+  const { words, values, io } = call
+  const resources = await client.resources({ signal: io.signal })
+  const [kind = ''] = (words[0] ?? '').toLowerCase().split(/[.,/]/)
+  const selects = values.flag('all') || [values.text('selector'), values.text('field-selector')].some(Boolean)
+  const isKind = resources.some((resource) => isCalled(resource, kind)) && (words.length > 1 || selects)
+  const isNames = !isKind && words.every((word) => !word.includes('/'))
+  const workloads = isNames ? await workloadResources(client, io.signal) : []
+  if (workloads.length === 0) return lookUp(client, words)
+  const rows = await findWorkloads(client, words, { namespace: workloadNamespace(call, client), signal: io.signal })
+  return rows.flatMap((row) => {
+    const resource = workloads.find((one) => one.kind === row.kind)
+    return resource ? [{ resource, names: [row.name] }] : []
+  })
 }
 
 function plurals(targets: readonly ResourceTarget[]): string {

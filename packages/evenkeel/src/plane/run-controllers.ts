@@ -54,7 +54,9 @@ async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<vo
     await installKinds(opened.plane.transport, kinds, { ...seams, signal, force: options.install === 'force' })
     const manager = makeManager(withManagerFile(options, managers), { transport: opened.plane.transport })
     for (const [kind, name, answer] of callActions(options.controllers)) opened.plane.onAction(kind, name, answer)
-    onReady?.({ manager, kinds, url: opened.url, embedded: embeddedServer(opened, managers) })
+    await announce(manager, async () =>
+      onReady?.({ manager, kinds, url: opened.url, embedded: embeddedServer(opened, managers) }),
+    )
     await manager.run(signal)
   } finally {
     await managers?.remove()
@@ -75,7 +77,7 @@ async function runOnThread(options: RunOptions, signal: AbortSignal): Promise<vo
       signal: anySignal(signal, thread.ended),
       onReady: async (ready) => {
         for (const [kind, name, answer] of callActions(options.controllers)) await thread.onAction(kind, name, answer)
-        onReady?.({ ...ready, embedded: embeddedServer(opened, managers) })
+        await onReady?.({ ...ready, embedded: embeddedServer(opened, managers) })
       },
     })
     if (!signal.aborted) thread.ended.throwIfAborted()
@@ -133,8 +135,18 @@ async function runOn(config: ConnectionConfig, options: RunOptions, { signal, on
   })
   for (const { message } of missing) log.error('requirement missing', { requirement: message })
   if (unknown !== undefined) log.warn('requirements not checked', { reason: unknown })
-  await onReady?.({ manager, kinds, url: config.server })
+  await announce(manager, async () => onReady?.({ manager, kinds, url: config.server }))
   await manager.run(signal)
+}
+
+/** A manager that will not run is closed. */
+async function announce(manager: Manager, call: () => Promise<void>): Promise<void> {
+  try {
+    await call()
+  } catch (error) {
+    await manager.close()
+    throw error
+  }
 }
 
 /** Connects to the server and installs the kinds. */

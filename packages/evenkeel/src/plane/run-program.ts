@@ -41,7 +41,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
       log,
       onReady(ready) {
         own.stdout.write(welcome(ready))
-        onReady?.(ready)
+        return onReady?.(ready)
       },
     })
   } catch (error) {

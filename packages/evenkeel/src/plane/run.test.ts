@@ -9,7 +9,7 @@ import { deferred, SeededRandom, SimulatedClock } from '#base'
 import { connect } from '#client'
 import { startServer, type Server } from '#server'
 import { FakeProcess, hostWith, kubeconfigOf } from './run.fixture.ts'
-import { run, type Ready, type RunProgramOptions } from './run.ts'
+import { run, runControllers, type Ready, type RunProgramOptions } from './run.ts'
 import { Note } from './world.fixture.ts'
 
 type Options = Omit<RunProgramOptions, 'controllers'>
@@ -112,6 +112,36 @@ describe('run without a cluster', () => {
     } finally {
       rmSync(data, { recursive: true })
     }
+  })
+
+  test('onReady may write objects: no controller sees what was there before; what it throws ends the run', async () => {
+    const seen: string[] = []
+    const stopping = new AbortController()
+    const done = deferred<void>()
+    const controllers = [
+      {
+        for: Note,
+        reconcile: (note: { readonly spec: { readonly text?: string | undefined } }) => {
+          seen.push(note.spec.text ?? '')
+          done.resolve()
+        },
+      },
+    ]
+    const ready = async ({ manager: { client } }: Ready): Promise<void> => {
+      for (const text of ['old', 'older', 'new'])
+        await client.apply(
+          Note,
+          { metadata: { name: 'a', namespace: 'default' }, spec: { text } },
+          { fieldManager: 'a test', force: true },
+        )
+    }
+    const ended = runControllers(stopping.signal, { controllers, embedded: true, onReady: ready })
+    await done.promise
+    expect(seen).toEqual(['new'])
+    stopping.abort()
+    await ended
+    const failing = { controllers, embedded: true, onReady: () => Promise.reject(new Error('not ready')) }
+    await expect(runControllers(new AbortController().signal, failing)).rejects.toThrow('not ready')
   })
 
   test('a port that is taken is said in one line', async () => {

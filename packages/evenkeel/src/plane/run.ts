@@ -112,8 +112,8 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
    * @default true
    */
   readonly install?: boolean | 'force'
-  /** Called when the manager is about to run. */
-  readonly onReady?: (ready: Ready) => void
+  /** Called when the manager is about to run, which waits for a promise: objects that it writes are reconciled as one state. */
+  readonly onReady?: (ready: Ready) => Promise<void> | void
   /** @default the system's */
   readonly clock?: Clock
   /** @default the system's */

@@ -21,8 +21,8 @@ interface Target {
 
 export interface Targets {
   readonly ready: readonly Target[]
-  /** How many Processes are selected, ready or not. */
-  readonly selected: number
+  /** The names of the Processes that are selected, ready or not. */
+  readonly selected: readonly string[]
   /** A Process that is Ready and does not have the port. */
   readonly problem?: string | undefined
 }
@@ -46,7 +46,7 @@ export function targetsOf(service: ServiceObject, processes: readonly ProcessObj
     ready: found.flatMap(({ process, port }) =>
       port === undefined ? [] : [{ process: process.metadata.name, at: { address: processAddress, port } }],
     ),
-    selected: selected.length,
+    selected: selected.map(({ metadata }) => metadata.name),
     problem: withoutPort && describeMissingPort(service, withoutPort),
   }
 }

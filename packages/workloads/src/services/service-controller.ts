@@ -18,6 +18,7 @@ import { requestFor, type PortClaims } from './port-claims.ts'
 import type { Proxies, ServiceOwner } from './proxies.ts'
 import type { Router } from './router.ts'
 import { Endpoint, Service, type EndpointObject, type ServiceObject } from './service-kind.ts'
+import { workloadKey, type ShutdownOrder } from '../shutdown-order.ts'
 import { reportService, type ServiceFacts } from './service-status.ts'
 
 interface ServiceControllerOptions {
@@ -25,6 +26,7 @@ interface ServiceControllerOptions {
   readonly claims: PortClaims
   readonly feed: ChangeFeed
   readonly router: Router | undefined
+  readonly order: ShutdownOrder | undefined
   /** The program ends: nothing is begun any more. */
   readonly isClosing: () => boolean
 }
@@ -77,6 +79,7 @@ export class ServiceController {
     // Before anything is read: changes that come later are events.
     this.#seen.set(`${owner.namespace}/${owner.name}`, service)
     const targets = await this.#targets(service, context)
+    this.#declareOrder(owner, targets)
     const users = await this.#endpointsOfUsers(service, context)
     const routes = [...targets.ready.map(({ at }) => at), ...users]
     const listening = service.spec.proxyless
@@ -111,11 +114,18 @@ export class ServiceController {
     proxies.forget(owner.uid)
     claims.release(owner.uid)
     this.#seen.delete(`${owner.namespace}/${owner.name}`)
+    this.#options.order?.forget(owner.uid)
     return undefined
   }
 
+  /** At the end, who uses the service is stopped before the Processes behind it. */
+  #declareOrder({ uid, namespace, name }: ServiceOwner, { selected }: Targets): void {
+    const providers = selected.map((process) => workloadKey('Process', { namespace, name: process }))
+    this.#options.order?.declare({ uid, key: workloadKey('Service', { namespace, name }) }, { providers })
+  }
+
   async #targets(service: ServiceObject, { client }: Context): Promise<Targets> {
-    if (!service.spec.selector) return { ready: [], selected: 0 }
+    if (!service.spec.selector) return { ready: [], selected: [] }
     const { items } = await client.list(Process, { namespace: service.metadata.namespace ?? 'default' })
     return targetsOf(service, items as readonly ProcessObject[])
   }

@@ -59,8 +59,8 @@ function problemOf({ service, listening, routes, targets }: ServiceFacts): Launc
   if (!('at' in listening) && service.spec.proxyless !== true) return listening
   if (routes.length > 0) return undefined
   if (targets.problem !== undefined) return { reason: 'PortNotFound', message: targets.problem }
-  if (targets.selected > 0)
-    return { reason: 'NoEndpoints', message: `none of ${targets.selected} selected Processes is ready` }
+  if (targets.selected.length > 0)
+    return { reason: 'NoEndpoints', message: `none of ${targets.selected.length} selected Processes is ready` }
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     reason: 'NoEndpoints',

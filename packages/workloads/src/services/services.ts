@@ -10,6 +10,7 @@ import type { Network } from './network.ts'
 import type { PortClaims } from './port-claims.ts'
 import { Proxies } from './proxies.ts'
 import { Router } from './router.ts'
+import type { ShutdownOrder } from '../shutdown-order.ts'
 import { ServiceController } from './service-controller.ts'
 import type { Endpoint, Service } from './service-kind.ts'
 
@@ -23,6 +24,8 @@ export interface RouterSettings {
 interface ServicesOptions {
   readonly network: Network
   readonly claims: PortClaims
+  /** Learns which Processes a Service stands for. @default none */
+  readonly order?: ShutdownOrder
   readonly clock: Clock
   readonly router?: RouterSettings | undefined
   readonly log?: Logger | undefined
@@ -61,6 +64,7 @@ export class Services {
       router: this.#router,
       feed: this.#feed,
       claims: this.#options.claims,
+      order: this.#options.order,
       isClosing: () => this.#isClosing,
     })
     return [controller.declaration(), endpointController()]

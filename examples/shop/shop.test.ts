@@ -1,0 +1,101 @@
+/** The shop with real processes: from the command to an order that was sent, a restart under way, and nothing left. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemTable } from '@evenkeel/workloads'
+
+const [runner = '', command = '', here = '', modules = ''] = [
+  '../../tools/run.mjs',
+  './evenkeel.fixture.ts',
+  '.',
+  '../../node_modules',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+
+interface Event {
+  readonly event: string
+  readonly name?: string
+  readonly line?: string
+  readonly exitCode?: number
+  readonly addresses?: readonly string[]
+}
+
+interface Order {
+  readonly item: string
+  readonly state: string
+}
+
+/** The shop in a folder of its own, and what it says. */
+function startShop() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'evenkeel-shop-')))
+  cpSync(here, folder, { recursive: true, filter: (path) => !path.includes('data') })
+  symlinkSync(modules, join(folder, 'node_modules'))
+  const child = spawn(process.execPath, [runner, command, 'run', 'app.ts', '--json', '--memory'], {
+    cwd: folder,
+    env: { ...process.env, HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const waiting = new Set<() => void>()
+  const hear = (piece: Buffer): void => {
+    text += piece.toString()
+    for (const look of waiting) look()
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  const ended = once(child, 'close').then(() => {
+    for (const look of waiting) look()
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const events = (): readonly Event[] =>
+    text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Event] : []))
+  return {
+    child,
+    ended,
+    events,
+    until: (condition: (events: readonly Event[]) => boolean): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (condition(events())) resolve()
+          else if (child.exitCode !== null) reject(new Error(`the shop has ended:\n${text}`))
+          else return
+          waiting.delete(look)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+const orders = async (url: string): Promise<readonly Order[]> =>
+  (await (await fetch(`${url}/orders`)).json()) as Order[]
+
+test('the shop takes an order while its API is restarted, sends it, and leaves nothing', async () => {
+  const shop = startShop()
+  await shop.until((events) => events.some(({ event, line }) => event === 'log' && line === 'worker: ready'))
+  await shop.until((events) => events.some(({ event, line }) => event === 'log' && line?.startsWith('web: ') === true))
+  const addressOf = (name: string): string | undefined =>
+    shop
+      .events()
+      .findLast((one) => one.event === 'workload' && one.name === name && (one.addresses?.length ?? 0) > 0)
+      ?.addresses?.find((address) => address.startsWith('http'))
+  await shop.until(() => addressOf('orders') !== undefined)
+  const api = addressOf('orders') ?? ''
+  expect(await orders(api)).toMatchObject([{ item: 'a lamp' }])
+  const placed = await fetch(`${api}/orders`, { method: 'POST', body: '{"item":"a chair"}' })
+  expect([placed.status, await placed.json()]).toEqual([201, { item: 'a chair', state: 'paid', id: 2 }])
+  await shop.until((events) => events.some(({ line }) => line === 'worker: order 2 was sent'))
+  expect(await orders(api)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
+  shop.child.kill('SIGTERM')
+  await shop.ended
+  expect(shop.events().at(-1)).toEqual({ event: 'ended', exitCode: 0 })
+  const left = await systemTable().list(0, () => Promise.resolve())
+  expect(left.filter(({ command: words }) => words.includes('programs/') && words.includes('.mjs'))).toEqual([])
+})

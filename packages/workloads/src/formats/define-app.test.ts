@@ -1,0 +1,98 @@
+/** Applications as modules, and parts of an application. */
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { defineApp, type ProcessInput, type WorkloadReference } from './define-app.ts'
+import { selectWorkloads } from './selection.ts'
+
+const shop = defineApp(({ process, task, service, container, object }) => {
+  const cache = container('cache', { image: 'redis', ports: [{ name: 'redis', containerPort: 6379 }] })
+  const db = process('db', { command: ['postgres'], ports: [{ name: 'sql', env: 'PGPORT' }] })
+  const database = service('database', { target: db, targetPort: 'sql', port: 5432 })
+  const migrate = task('migrate', { command: ['migrate'], dependsOn: [db], retries: 2 })
+  task('nightly', { command: ['clean'], schedule: '0 2 * * *' })
+  process('api', {
+    command: ['node', 'api.js'],
+    dependsOn: [database, migrate, cache.started],
+    env: { DATABASE_URL: database.url, DEBUG: true, WORKERS: 2 },
+    labels: { tier: 'back' },
+    replicas: 2,
+  })
+  object({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' } })
+})
+
+const named = (name: string) => shop.objects.find(({ metadata }) => metadata.name === name)
+
+describe('defineApp', () => {
+  test('makes the objects that a file could describe', () => {
+    expect(shop.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'Container cache',
+      'Process db',
+      'Service database',
+      'Task migrate',
+      'Schedule nightly',
+      'ProcessSet api',
+      'ConfigMap settings',
+    ])
+    expect(named('migrate')?.spec).toEqual({
+      retries: 2,
+      template: { spec: { command: ['migrate'], dependsOn: [{ kind: 'Process', name: 'db', until: 'Ready' }] } },
+    })
+    expect(named('api')).toMatchObject({
+      metadata: { labels: { tier: 'back' } },
+      spec: {
+        replicas: 2,
+        template: {
+          spec: {
+            env: [
+              { name: 'DATABASE_URL', valueFrom: { service: { name: 'database', field: 'url' } } },
+              { name: 'DEBUG', value: 'true' },
+              { name: 'WORKERS', value: '2' },
+            ],
+            dependsOn: [
+              { kind: 'Service', name: 'database', until: 'Ready' },
+              { kind: 'Task', name: 'migrate', until: 'Completed' },
+              { kind: 'Container', name: 'cache', until: 'Started' },
+            ],
+          },
+        },
+      },
+    })
+  })
+
+  test('a service finds its process by a label', () => {
+    expect(named('database')?.spec).toEqual({
+      selector: { matchLabels: { 'app.kubernetes.io/name': 'db' } },
+      targetPort: 'sql',
+      port: 5432,
+    })
+    expect(named('db')?.metadata.labels).toEqual({ 'app.kubernetes.io/name': 'db' })
+  })
+
+  test('a name that is there twice is a mistake', () => {
+    expect(() =>
+      defineApp(({ process }) => {
+        process('web', { command: ['a'] })
+        process('web', { command: ['b'] })
+      }),
+    ).toThrow('Process web is there twice: rename one')
+  })
+
+  test('a mistake in a field is one for the compiler', () => {
+    expectTypeOf<{ command: string[]; restart: { policy: 'Sometimes' } }>().not.toExtend<ProcessInput>()
+    expectTypeOf<{ command: string[]; dependsOn: string[] }>().not.toExtend<ProcessInput>()
+    expectTypeOf<{ command: string[]; dependsOn: WorkloadReference[] }>().toExtend<ProcessInput>()
+  })
+})
+
+describe('a part of an application', () => {
+  const objects = shop.objects.map((object) => ({ object }))
+  const select = (...names: string[]) => {
+    const { objects: chosen, unknown } = selectWorkloads(objects, names)
+    return [chosen.map(({ object }) => object.metadata.name), unknown]
+  }
+
+  test('is the named workloads and what they depend on, also behind a service, and objects of other kinds', () => {
+    expect(select('migrate')).toEqual([['db', 'migrate', 'settings'], []])
+    expect(select('api')).toEqual([['cache', 'db', 'database', 'migrate', 'api', 'settings'], []])
+    expect(select('nightly', 'web')).toEqual([['nightly', 'settings'], ['web']])
+  })
+})
