@@ -33,3 +33,56 @@ test('a selector of a name, in all namespaces, is decided by keys: no other obje
   expect(text.match(/"name":"[^"]*"/g)).toEqual(['"name":"a"', '"name":"a"'])
   expect(parsed).toEqual(['a', 'a'])
 })
+
+test('the frames of a large batch are made as they are sent; watchers at the same place share them', () => {
+  assert(configMaps, 'ConfigMaps are built in')
+  const encoder = () =>
+    new WatchEncoder({
+      resource: configMaps,
+      choice: { format: 'json' },
+      query: new Query(),
+      matches: undefined,
+      key: undefined,
+      clock: new SimulatedClock(),
+    })
+  const text = 'x'.repeat(200_000)
+  let read = 0
+  const changes = ['a', 'b', 'c'].map((name) => {
+    const value = new Unstamped({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text } }).stamped(7)
+    const entry = { key: `/x/${name}`, value, revision: 7, created: 7 }
+    return {
+      key: `/x/${name}`,
+      revision: 7,
+      get entry() {
+        read++
+        return entry
+      },
+    }
+  })
+  const batch = { changes } as never
+  const [first, second] = [encoder().batch(batch), encoder().batch(batch)].map((pieces) => pieces[Symbol.iterator]())
+  read = 0
+  const piece = first?.next().value as Uint8Array
+  const readOfOne = read
+  expect(readOfOne).toBeGreaterThan(0)
+  expect((second?.next().value as Uint8Array).buffer).toBe(piece.buffer)
+  read = 0
+  const rest = [...{ [Symbol.iterator]: () => first as Iterator<Uint8Array> }]
+  expect([rest.length, read]).toEqual([2, 2 * readOfOne])
+})
+
+test('the frames of a batch of small objects are one piece, the same for all watchers', () => {
+  assert(configMaps, 'ConfigMaps are built in')
+  const changes = ['a', 'b'].map((name) => {
+    const value = new Unstamped({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }).stamped(7)
+    return { key: `/x/${name}`, revision: 7, entry: { key: `/x/${name}`, value, revision: 7, created: 7 } }
+  })
+  const options = { resource: configMaps, choice: { format: 'json' }, query: new Query() } as const
+  const more = { matches: undefined, key: undefined, clock: new SimulatedClock() }
+  const [one, two] = [1, 2].map(() => [...new WatchEncoder({ ...options, ...more }).batch({ changes } as never)])
+  expect(one).toHaveLength(1)
+  const batch = { changes } as never
+  const [three, four] = [1, 2].map(() => [...new WatchEncoder({ ...options, ...more }).batch(batch)])
+  expect(three?.[0]).toBe(four?.[0])
+  expect(two?.[0]).toEqual(one?.[0])
+})

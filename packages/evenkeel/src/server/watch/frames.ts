@@ -46,21 +46,27 @@ export class WatchEncoder {
       options.choice.format === 'json' && options.choice.shape === undefined && isStorageVersion(options.resource)
   }
 
-  /** The frames of a batch in a few pieces; none when no event matches. */
-  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): readonly Uint8Array[] {
+  /**
+   * The frames of a batch in a few pieces; none when no event matches. Those of a large batch are made one by one, as they
+   * are sent: a hundred watchers that are each in another batch would hold all of these batches.
+   *
+   * @throws {ApiError} `Expired`, also between two pieces.
+   */
+  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): Iterable<Uint8Array> {
     const { matches, key } = this.#options
-    const shared = sharedFrames.get(batch) ?? { ofChanges: new Map<Change, SharedFrames>() }
+    const shared = sharedFrames.get(batch) ?? {
+      isLarge: bytesOf(batch.changes) > heldBytesMax,
+      ofChanges: new Map<Change, SharedFrames>(),
+    }
     sharedFrames.set(batch, shared)
     const whole = (batch.changes[0]?.revision ?? 0) > above
-    if (this.#plain && matches === undefined && key === undefined && whole) {
-      const known = valueOf(shared.pieces)
-      if (known) return known
-      const pieces = this.#frames(batch.changes, shared)
-      shared.pieces = heldFor(pieces, bytesOf(pieces))
-      return pieces
-    }
-    const meant = batch.changes.filter((change) => change.revision > above && this.#isMeant(change))
-    return this.#frames(meant, shared)
+    const isShared = this.#plain && matches === undefined && key === undefined && whole
+    const meant = isShared
+      ? batch.changes
+      : batch.changes.filter((change) => change.revision > above && this.#isMeant(change))
+    if (shared.isLarge) return inPieces(this.#frames(meant, shared))
+    if (!isShared) return [...inPieces(this.#frames(meant, shared))]
+    return (shared.pieces ??= [...inPieces(this.#frames(meant, shared))])
   }
 
   /** Prepares the conversions of a batch; undefined when there is none to wait for. */
@@ -113,14 +119,12 @@ export class WatchEncoder {
     return this.#encode('ERROR', status)
   }
 
-  #frames(changes: readonly Change[], { ofChanges }: BatchFrames): readonly Uint8Array[] {
+  *#frames(changes: readonly Change[], { ofChanges }: Pick<BatchFrames, 'ofChanges'>): Generator<Uint8Array, void> {
     const { matches } = this.#options
-    const frames: Uint8Array[] = []
     for (const change of changes) {
       const event = eventOf(change, { matches })
-      if (event) frames.push(this.#frame(event, { change, ofChanges }))
+      if (event) yield this.#frame(event, { change, ofChanges })
     }
-    return inPieces(frames)
   }
 
   #frame({ type, stored }: ObjectChangeEvent, shared?: { change: Change } & BatchFrames): Uint8Array {
@@ -170,8 +174,9 @@ type SharedFrames = Partial<Record<EventType, Shared<Uint8Array>>>
 
 /** The frames of a batch that all its watchers share. */
 interface BatchFrames {
-  /** Those of watchers without a selector. */
-  pieces?: Shared<readonly Uint8Array[]>
+  readonly isLarge: boolean
+  /** Those of watchers without a selector, unless it is large. */
+  pieces?: readonly Uint8Array[]
   readonly ofChanges: Map<Change, SharedFrames>
 }
 
@@ -192,9 +197,9 @@ function valueOf<T extends object>(shared: Shared<T> | undefined): T | undefined
   return shared instanceof WeakRef ? shared.deref() : shared
 }
 
-function bytesOf(pieces: readonly Uint8Array[]): number {
+function bytesOf(changes: readonly Change[]): number {
   let bytes = 0
-  for (const piece of pieces) bytes += piece.byteLength
+  for (const { entry, previous } of changes) bytes += (entry ?? previous)?.value.byteLength ?? 0
   return bytes
 }
 
@@ -250,24 +255,24 @@ function writeShort(items: readonly StoredObject[], frames: Buffer): number {
 const joinedBytesMax = 16_384
 
 /** Small frames are joined with their neighbours. */
-function inPieces(frames: readonly Uint8Array[]): readonly Uint8Array[] {
-  if (frames.length <= 1) return frames
-  const pieces: Uint8Array[] = []
+function* inPieces(frames: Iterable<Uint8Array>): Generator<Uint8Array, void> {
   let small: Uint8Array[] = []
-  const flush = (): void => {
-    const piece = joined(small)
-    if (piece) pieces.push(piece)
-    small = []
-  }
+  let bytes = 0
   for (const frame of frames) {
-    if (frame.length <= joinedBytesMax) small.push(frame)
-    else {
-      flush()
-      pieces.push(frame)
+    const isSmall = frame.length <= joinedBytesMax
+    if (isSmall) {
+      small.push(frame)
+      bytes += frame.length
     }
+    if (isSmall && bytes < heldBytesMax) continue
+    const piece = joined(small)
+    small = []
+    bytes = 0
+    if (piece) yield piece
+    if (!isSmall) yield frame
   }
-  flush()
-  return pieces
+  const last = joined(small)
+  if (last) yield last
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
