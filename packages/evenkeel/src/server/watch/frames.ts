@@ -127,7 +127,10 @@ export class WatchEncoder {
     }
   }
 
-  #frame({ type, stored }: ObjectChangeEvent, shared?: { change: Change } & BatchFrames): Uint8Array {
+  #frame(
+    { type, stored }: ObjectChangeEvent,
+    shared?: { change: Change } & Pick<BatchFrames, 'ofChanges'>,
+  ): Uint8Array {
     if (!this.#plain || !isCurrent(stored, this.#options.resource))
       return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
     const frames = shared?.ofChanges.get(shared.change) ?? {}
