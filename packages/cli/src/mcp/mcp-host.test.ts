@@ -233,8 +233,8 @@ describe('tools that read', () => {
       for: 'condition=Ready',
       missing: 'condition Ready is False: TooBright, 5000 watts are more than the 100 that the socket bears',
     })
-    const wrong = await mcp.call('wait', { ...ready, for: 'Ready' })
-    expect([wrong.isError, wrong.text]).toEqual([true, expect.stringContaining('for does not know "Ready"') as string])
+    const wrong = await mcp.call('wait', { ...ready, for: 'ready' })
+    expect([wrong.isError, wrong.text]).toEqual([true, expect.stringContaining('for does not know "ready"') as string])
     const missing = await mcp.call('wait', { ...ready, name: 'dsk' })
     expect([missing.isError, missing.text]).toEqual([true, expect.stringContaining('lamp/desk') as string])
   })

@@ -231,7 +231,7 @@ describe('a Task is refused', () => {
     [
       'a ProcessSet that has completed',
       { template: { spec: { command: ['a'], dependsOn: [{ kind: 'ProcessSet', name: 'x', until: 'Completed' }] } } },
-      /dependsOn\[0\].*a ProcessSet never completes/,
+      /dependsOn\[0\].*a ProcessSet and a Service never complete/,
     ],
   ]
 
