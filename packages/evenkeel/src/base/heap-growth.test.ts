@@ -1,38 +1,27 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { growingPercent, keepHeapHeadroom, recentPeak, type GrowingHeap } from './heap-growth.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 const mebibyte = 1_048_576
-const [runner = '', program = ''] = ['../../../../tools/run.mjs', './heap-growth.fixture.ts'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-)
 
-class FakeHeap implements GrowingHeap {
-  bytes = 24 * mebibyte
-  buffers = 0
-  collections = 0
-  readonly percents: number[] = []
-  readonly limitBytes: number
-
-  constructor(limitBytes: number) {
-    this.limitBytes = limitBytes
-  }
-
-  usedBytes = (): number => this.bytes
-  bufferBytes = (): number => this.buffers
-  setGrowingPercent = (percent: number): void => {
-    this.percents.push(percent)
-  }
-  collectYoung = (): void => {
-    this.collections++
+/** A heap of a given size and limit, and the settings it got. */
+function fakeHeap(limitBytes: number): GrowingHeap & { bytes: number; readonly percents: number[] } {
+  const percents: number[] = []
+  return {
+    bytes: 24 * mebibyte,
+    percents,
+    limitBytes,
+    usedBytes() {
+      return this.bytes
+    },
+    setGrowingPercent: (percent) => percents.push(percent),
   }
 }
 
 test('keepHeapHeadroom follows a growing heap within a quarter of a second, until it is ended', async () => {
-  const [clock, heap] = [new SimulatedClock(), new FakeHeap(512 * mebibyte)]
+  const [clock, heap] = [new SimulatedClock(), fakeHeap(512 * mebibyte)]
   const end = keepHeapHeadroom(clock, heap)
   expect(heap.percents).toEqual([133])
   heap.bytes = 64 * mebibyte
@@ -44,45 +33,9 @@ test('keepHeapHeadroom follows a growing heap within a quarter of a second, unti
 })
 
 test('keepHeapHeadroom leaves a heap of 1 GiB to V8', () => {
-  const heap = new FakeHeap(1024 * mebibyte)
+  const heap = fakeHeap(1024 * mebibyte)
   keepHeapHeadroom(new SimulatedClock(), heap)
   expect(heap.percents).toEqual([])
-})
-
-test('keepHeapHeadroom collects the young generation when buffers have grown by 32 MiB', async () => {
-  const [clock, heap] = [new SimulatedClock(), new FakeHeap(512 * mebibyte)]
-  heap.buffers = 40 * mebibyte
-  keepHeapHeadroom(clock, heap)
-  heap.buffers = 71 * mebibyte
-  await clock.advance(250)
-  expect(heap.collections).toBe(0)
-  heap.buffers = 73 * mebibyte
-  await clock.advance(20)
-  expect(heap.collections).toBe(1)
-})
-
-test('keepHeapHeadroom looks every 20 ms while buffers grow, and counts from what a collection left', async () => {
-  const [clock, heap] = [new SimulatedClock(), new FakeHeap(512 * mebibyte)]
-  keepHeapHeadroom(clock, heap)
-  heap.buffers = 100 * mebibyte
-  await clock.advance(250)
-  expect(heap.collections).toBe(1)
-  // Another thread frees them.
-  heap.buffers = 10 * mebibyte
-  await clock.advance(20)
-  heap.buffers = 41 * mebibyte
-  await clock.advance(20)
-  expect(heap.collections).toBe(1)
-  heap.buffers = 43 * mebibyte
-  await clock.advance(20)
-  expect(heap.collections).toBe(2)
-})
-
-test('keepHeapHeadroom collects in a real process', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [runner, program], {
-    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=512' },
-  })
-  expect(stdout).toBe('collected')
 })
 
 // An unknown option is an error on stderr and nothing else, so a V8 that renames it would go unnoticed.

@@ -287,12 +287,14 @@ async function* initialFrames(
       if (waiting) await waiting
       const { end, bytes } = nextPiece(entries, at)
       const room = memory.waitForRoom(bytes, clock)
-      if (room) await room
+      const hasRoom = room === undefined || (await room)
       const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
       const preparing = prepareConversions(items, resource, { reuse: true })
       if (preparing) await preparing
-      const piece = framer.existing(items, memory)
-      if (piece) yield piece
+      if (hasRoom) {
+        const piece = framer.existing(items, memory)
+        if (piece) yield piece
+      } else yield* framer.existingInParts(items)
       at = end
     }
     memory.release()

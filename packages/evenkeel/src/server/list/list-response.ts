@@ -15,7 +15,7 @@ import type { Entry } from '#store'
 import type { MediaChoice } from '#wire'
 import type { ListSlices } from '../flowcontrol/work-scheduler.ts'
 import { makeTable, metadataListOnly, type MetaVersion } from '../handlers/table.ts'
-import { LentMemory } from '../listen/lent-memory.ts'
+import { inParts, LentMemory } from '../listen/lent-memory.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { encode, includeObjectOf } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
@@ -105,8 +105,8 @@ async function* lentPieces(
 ): AsyncGenerator<Uint8Array, void> {
   try {
     const room = memory.waitForRoom(pieceBytes, clock)
-    if (room) await room
-    yield* yieldBetween(listPieces(text, { pieceMax: pieceBytes, memory }), clock)
+    const hasRoom = room === undefined || (await room)
+    yield* yieldBetween(hasRoom ? listPieces(text, { pieceMax: pieceBytes, memory }) : inParts(sourcesOf(text)), clock)
     memory.release()
   } finally {
     memory.forget()
@@ -140,8 +140,20 @@ function* listPieces(
   yield listEnd
 }
 
+/** The text of a list, as the bytes that it is made of. */
+function* sourcesOf({ entries, head, skipped }: ListText): Generator<Uint8Array, void> {
+  yield head
+  for (const [index, { value }] of entries.entries()) {
+    if (index > 0) yield commaBytes
+    if (skipped > 0) yield braceBytes
+    yield skipped > 0 ? value.subarray(skipped) : value
+  }
+  yield listEnd
+}
+
 const comma = 0x2c
 const brace = 0x7b
+const [commaBytes, braceBytes] = [Buffer.from(','), Buffer.from('{')]
 
 interface TransformedListOptions {
   readonly context: RequestContext

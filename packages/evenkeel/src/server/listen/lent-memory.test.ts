@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { heapShare, SimulatedClock } from '#base'
-import { LentMemory } from './lent-memory.ts'
+import { inParts, LentMemory } from './lent-memory.ts'
 
 const large = 200_000
 
@@ -29,7 +29,7 @@ test('LentMemory keeps a buffer that is too small for the next stream', () => {
   next.release()
 })
 
-test('LentMemory lets a stream begin when another ends, or after a quarter of a second', async () => {
+test('LentMemory lets a stream begin when another ends; after a quarter of a second it has to go on without', async () => {
   const clock = new SimulatedClock()
   const share = heapShare(1 / 32, { max: 67_108_864 })
   const holder = new LentMemory({ isLent: true })
@@ -38,18 +38,20 @@ test('LentMemory lets a stream begin when another ends, or after a quarter of a 
   expect(holder.waitForRoom(large, clock), 'a stream with a buffer goes on').toBeUndefined()
   const began: string[] = []
   const begin = (name: string): void => {
-    void new LentMemory({ isLent: true }).waitForRoom(large, clock)?.then(() => began.push(name))
+    void new LentMemory({ isLent: true })
+      .waitForRoom(large, clock)
+      ?.then((hasRoom) => began.push(`${name}: ${hasRoom}`))
   }
   expect(new LentMemory({ isLent: true }).waitForRoom(1000, clock), 'a small piece needs no room').toBeUndefined()
   begin('first')
   await clock.advance(249)
   expect(began).toEqual([])
   await clock.advance(1)
-  expect(began).toEqual(['first'])
+  expect(began).toEqual(['first: false'])
   begin('second')
   holder.forget()
   await clock.advance(0)
-  expect(began).toEqual(['first', 'second'])
+  expect(began).toEqual(['first: false', 'second: true'])
   expect(new LentMemory({ isLent: true }).waitForRoom(large, clock)).toBeUndefined()
 })
 
@@ -66,4 +68,11 @@ test('LentMemory copies a piece that becomes small: it may wait in the queue of 
   const small = memory.shorten(piece, 1000)
   piece.fill(2)
   expect(small).toEqual(Buffer.alloc(1000, 1))
+})
+
+test('inParts gives the same bytes in parts of 64 KiB', () => {
+  const sources = [1, 65_536, 0, 200_000, 7].map((bytes, index) => Buffer.alloc(bytes, index + 1))
+  const parts = [...inParts(sources)]
+  expect(parts.map(({ length }) => length)).toEqual([65_536, 65_536, 65_536, 65_536, 3_400])
+  expect(Buffer.concat(parts).equals(Buffer.concat(sources))).toBe(true)
 })

@@ -6,8 +6,8 @@
  * collector has nothing to do.
  *
  * Streams that begin together wait for each other: a hundred watches of one client would hold a hundred pieces of 600 kB
- * while each waits for its turn to write. A stream that has its buffer never waits, and clients that do not read
- * delay the start of others by {@link waitMaxMs} at most.
+ * while each waits for its turn to write. A stream that has its buffer never waits. Clients that do not read delay the
+ * others by {@link waitMaxMs} at most: then these go on without a buffer, in small parts ({@link inParts}).
  *
  * Invariant: a buffer goes to another stream only after its last piece has left the server. A stream that ends early keeps
  * its buffer, because the socket may still read it.
@@ -39,17 +39,25 @@ export class LentMemory {
     this.#isLent = isLent
   }
 
-  /** Waits before the first large piece while other streams hold too much; undefined when there is nothing to wait for. */
-  waitForRoom(bytes: number, clock: Clock): Promise<void> | undefined {
+  /**
+   * Waits before the first large piece while other streams hold too much; undefined when there is nothing to wait for.
+   * Resolves false when they still do: the piece must not be allocated then.
+   */
+  waitForRoom(bytes: number, clock: Clock): Promise<boolean> | undefined {
     if (!this.#isLent || this.#memory || bytes < lentBytesMin) return undefined
     if (heldBytes < heapShare(heldShare, { max: heldBytesMax })) return undefined
     return new Promise((resolve) => {
       const proceed = (): void => {
+        end(true)
+      }
+      const end = (hasRoom: boolean): void => {
         waiting.delete(proceed)
         cancel()
-        resolve()
+        resolve(hasRoom)
       }
-      const cancel = clock.after(waitMaxMs, proceed)
+      const cancel = clock.after(waitMaxMs, () => {
+        end(false)
+      })
       waiting.add(proceed)
     })
   }
@@ -97,4 +105,24 @@ function takeMemory(bytes: number): Buffer {
   const at = free.findIndex(({ length }) => length >= bytes)
   const [known] = at < 0 ? [] : free.splice(at, 1)
   return known ?? allocatePiece(bytes + (bytes >> 3))
+}
+
+const partBytes = 65_536
+
+/** Bytes as parts of 64 KiB, each of which is written when the one before has been taken: for streams without a buffer. */
+export function* inParts(sources: Iterable<Uint8Array>): Generator<Uint8Array, void> {
+  let part = allocatePiece(partBytes)
+  let used = 0
+  for (const source of sources)
+    for (let at = 0; at < source.length;) {
+      const count = Math.min(partBytes - used, source.length - at)
+      part.set(source.subarray(at, at + count), used)
+      at += count
+      used += count
+      if (used < partBytes) continue
+      yield part
+      part = allocatePiece(partBytes)
+      used = 0
+    }
+  if (used > 0) yield allocatePiece(used, { memory: part })
 }

@@ -3,7 +3,8 @@ import { assert, SimulatedClock } from '#base'
 import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { Query } from '#wire'
 import { Registry } from '../registry/registry.ts'
-import { Unstamped } from '../storage/stored-object.ts'
+import { LentMemory } from '../listen/lent-memory.ts'
+import { StoredObject, Unstamped } from '../storage/stored-object.ts'
 import { WatchEncoder } from './frames.ts'
 
 const configMaps = new Registry(makeCatalog({ strategyFor, columnsFor })).find('', 'v1', 'configmaps')
@@ -86,3 +87,28 @@ test('the frames of a batch of small objects are one piece, the same for all wat
   expect(three?.[0]).toBe(four?.[0])
   expect(two?.[0]).toEqual(one?.[0])
 })
+
+test.each([true, false])(
+  'objects that existed are the same bytes in small parts; managed fields omitted: %s',
+  (omits) => {
+    assert(configMaps, 'ConfigMaps are built in')
+    const encoder = new WatchEncoder({
+      resource: configMaps,
+      choice: { format: 'json', ...(omits && { mayOmitManagedFields: true }) },
+      query: new Query(),
+      matches: undefined,
+      key: undefined,
+      clock: new SimulatedClock(),
+    })
+    const items = ['a', 'b'].map((name) => {
+      const metadata = { name, managedFields: [{ manager: 'someone', operation: 'Apply' }] }
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: name.repeat(100_000) } }
+      return new StoredObject(new Unstamped(object as never).stamped(7), 7)
+    })
+    const parts = [...encoder.existingInParts(items)]
+    const whole = encoder.existing(items, new LentMemory({ isLent: false }))
+    expect(Math.max(...parts.map(({ length }) => length))).toBe(65_536)
+    expect(Buffer.concat(parts).toString()).toBe(Buffer.from(whole ?? []).toString())
+    expect(Buffer.concat(parts).includes('managedFields')).toBe(!omits)
+  },
+)

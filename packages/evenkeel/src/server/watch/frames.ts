@@ -16,7 +16,7 @@ import type { Change, Entry, WatchBatch } from '#store'
 import { encodeCborEvent, encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
 import { allocatePiece } from '../listen/http1-body.ts'
-import type { LentMemory } from '../listen/lent-memory.ts'
+import { inParts, type LentMemory } from '../listen/lent-memory.ts'
 import { includeObjectOf } from '../response.ts'
 import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { restamped, StoredObject } from '../storage/stored-object.ts'
@@ -102,6 +102,32 @@ export class WatchEncoder {
     const frames = memory.allocate(bytes)
     const used = this.#options.choice.mayOmitManagedFields ? writeShort(items, frames) : writeWhole(items, frames)
     return memory.shorten(frames, used)
+  }
+
+  /** The same, in small parts. */
+  existingInParts(items: readonly StoredObject[]): Iterable<Uint8Array> {
+    return inParts(this.#sources(items))
+  }
+
+  /** The frames of objects, as the bytes that they are made of. */
+  *#sources(items: readonly StoredObject[]): Generator<Uint8Array, void> {
+    const { resource, choice } = this.#options
+    for (const stored of items) {
+      if (!this.#plain || !isCurrent(stored, resource)) {
+        yield this.#frame({ type: 'ADDED', stored })
+        continue
+      }
+      const { bytes } = stored
+      const { start, end } = choice.mayOmitManagedFields
+        ? new ManagedFieldsFinder(bytes).find(0, bytes.length)
+        : { start: bytes.length, end: bytes.length }
+      yield opening.ADDED
+      if (end > start) {
+        yield bytes.subarray(0, start)
+        yield bytes.subarray(end)
+      } else yield bytes
+      yield closing
+    }
   }
 
   /** A bookmark at a revision; `initial` ends the list of existing objects. */
