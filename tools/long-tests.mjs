@@ -39,5 +39,11 @@ export const longTests = [
   'packages/workloads/src/logs/real-logs.test.ts',
   'packages/workloads/src/watchdog.test.ts',
   'packages/workloads/src/containers/real-containers.test.ts',
+  'packages/workloads/src/containers/containers.test.ts',
+  'packages/workloads/src/logs/log-handler.test.ts',
+  'packages/workloads/src/services/router.test.ts',
+  'packages/workloads/src/schedules/schedules.test.ts',
+  'packages/workloads/src/sets/sets.test.ts',
+  'packages/workloads/src/shutdown.test.ts',
   'packages/dcp/src/host.test.ts',
 ]
