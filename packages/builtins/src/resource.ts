@@ -37,10 +37,19 @@ interface ResourceNames {
 
 /**
  * How a subresource is served. `part`: reads and writes a part of the object itself; `action`: an action of the kind;
- * `stream`: read as a stream of bytes, which the embedding program makes; `unavailable`: known to discovery, but only a
+ * `stream`: read as a stream of bytes, which the embedding program makes; `connect`: a WebSocket, which it serves; `unavailable`: known to discovery, but only a
  * node could serve it; the others name the document that is read or written.
  */
-export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'stream' | 'unavailable'
+export type SubresourceRole =
+  | 'part'
+  | 'scale'
+  | 'eviction'
+  | 'binding'
+  | 'token'
+  | 'action'
+  | 'stream'
+  | 'connect'
+  | 'unavailable'
 
 /** A subresource, such as `status` or `scale`. */
 export interface Subresource {

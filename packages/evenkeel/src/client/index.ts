@@ -26,6 +26,8 @@ export { metadataOnly, refTo, type DiscoveredResource, type KindLike, type ReadO
 export { invalidWatchLine, parseWatchLine, type WatchEvent } from './watch-stream.ts'
 export { retryOnConflict, type CreateOrUpdateResult } from './create-or-update.ts'
 
+export type { RemoteCommand, RemoteCommandOptions } from './remote-command.ts'
+
 export { httpTransport } from './transport.ts'
 
 export { bearer, fixedCredential, withCredentials, type Credential, type CredentialSource } from './credentials.ts'

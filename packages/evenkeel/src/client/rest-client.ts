@@ -132,6 +132,39 @@ export class RestClient {
     }
   }
 
+  /**
+   * A connection that was upgraded to another protocol, or whatever the server answered instead; `close` ends it.
+   *
+   * @throws {ApiError} when the server refuses.
+   */
+  async upgrade(call: RestRequest): Promise<{ readonly response: WireResponse; close(): void }> {
+    const { clock, timeoutMs, responseBytesMax } = this.#options
+    const controller = new LightAbortController()
+    const limit = deadline(clock, call.timeoutMs ?? timeoutMs)
+    const abort = (reason: unknown): void => {
+      controller.abort(reason)
+    }
+    const stops = [onAbort(call.signal, abort), onAbort(limit.lightSignal, abort)]
+    const close = (): void => {
+      for (const stop of stops) stop()
+      controller.abort(closed)
+    }
+    try {
+      const response = await this.#send(call, controller.signal)
+      const { status, headers, body } = response
+      if (status >= 300) {
+        const text = textOf(await readBody(body, responseBytesMax))
+        throw toApiError({ status, headers, method: call.method, text, subject: call.subject })
+      }
+      return { response, close }
+    } catch (error) {
+      close()
+      throw explain(error, call, limit)
+    } finally {
+      limit.done()
+    }
+  }
+
   async #send(
     call: RestRequest,
     signal: AbortSignal,

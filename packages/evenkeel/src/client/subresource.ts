@@ -6,6 +6,7 @@ import type { KubeObject, Stored } from '#api'
 import { abortable } from '#base'
 import { locate, type ClientCore } from './core.ts'
 import { getObject } from './reads.ts'
+import { runRemoteCommand, type RemoteCommand, type RemoteCommandOptions } from './remote-command.ts'
 import {
   formatTarget,
   type ApplyOptions,
@@ -70,6 +71,17 @@ export class Subresource {
       close()
       Promise.resolve(pieces.return?.()).catch(() => undefined)
     }
+  }
+
+  /**
+   * Runs a command at an object with `exec`, or takes part in its terminal with `attach`, over a WebSocket.
+   *
+   * @throws {ApiError} when the server refuses.
+   * @example
+   * const { stdout, result } = await client.subresource('exec').connect(pod, { command: ['ls'], stderr: false })
+   */
+  connect(object: KubeObject, options: RemoteCommandOptions = {}): Promise<RemoteCommand> {
+    return runRemoteCommand(this.#core, object, { subresource: this.#name, options })
   }
 
   async #textRequest(object: KubeObject, { signal, timeoutMs, parameters = {} }: TextOptions): Promise<RestRequest> {

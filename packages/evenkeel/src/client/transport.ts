@@ -19,6 +19,7 @@ import { Dialer, type TlsMaterial } from './dialer.ts'
 import { KeptConnections } from './kept-connections.ts'
 import { ProxyConnections } from './proxy-connections.ts'
 import { StreamConnections } from './stream-connection.ts'
+import { UpgradedConnections } from './upgraded-connections.ts'
 
 export type { TlsMaterial }
 
@@ -58,6 +59,8 @@ interface ConnectionSet {
   readonly streams: Carrier
   /** For plain streams without a proxy in between; absent with a proxy. */
   readonly direct: StreamConnections | undefined
+  /** For WebSockets; absent with a proxy. */
+  readonly upgraded: UpgradedConnections | undefined
 }
 
 /** @throws {RangeError} when the address of the server or of the proxy is invalid. */
@@ -96,6 +99,7 @@ export function httpTransport({
       const { target, signal } = request
       signal.throwIfAborted()
       const sent = { ...request, target: `${prefix}${target}`, headers: { ...request.headers, ...own } }
+      if (request.headers['upgrade'] !== undefined) return upgrade(lines.upgraded, sent, origin)
       if (!isStream(target)) return exchange(lines.requests, sent, origin)
       if (lines.direct && isBare(request))
         return lines.direct.request({ ...sent, isLent: request.borrowsChunks === true })
@@ -103,9 +107,29 @@ export function httpTransport({
     },
     async close() {
       isClosed = true
-      for (const { direct } of all) direct?.destroy()
+      for (const { direct, upgraded } of all) {
+        direct?.destroy()
+        upgraded?.destroy()
+      }
       await Promise.all([...all].flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]))
     },
+  }
+}
+
+async function upgrade(
+  connections: UpgradedConnections | undefined,
+  request: CarrierRequest,
+  origin: string,
+): Promise<WireResponse> {
+  if (!connections)
+    throw new ConnectionError(`a WebSocket to ${origin} cannot go through a proxy: put its host into NO_PROXY`, {
+      problem: 'proxy',
+      address: origin,
+    })
+  try {
+    return await connections.request(request)
+  } catch (error) {
+    throw explain(error, origin, request.signal)
   }
 }
 
@@ -155,13 +179,14 @@ function openConnections({ proxyUrl, connectionsMax, ...options }: ConnectionSet
   if (proxyUrl !== undefined) {
     const proxied = { ...options, proxyUrl }
     const requests = new ProxyConnections({ ...proxied, connectionsMax })
-    return { tls, requests, streams: new ProxyConnections(proxied), direct: undefined }
+    return { tls, requests, streams: new ProxyConnections(proxied), direct: undefined, upgraded: undefined }
   }
   const dialer = (): Dialer => new Dialer({ ...options, clock: new SystemClock() })
   return {
     tls,
     requests: new KeptConnections({ dialer: dialer(), connectionsMax }),
     streams: new KeptConnections({ dialer: dialer() }),
+    upgraded: new UpgradedConnections(dialer()),
     direct: new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) }),
   }
 }
@@ -174,9 +199,12 @@ interface ConnectionSetOptions extends Required<Pick<HttpOptions, 'connectTimeou
 
 /** Closes when they are no longer used; a watch may take minutes. */
 function retire(lines: ConnectionSet, all: Set<ConnectionSet>): void {
-  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() =>
-    all.delete(lines),
-  )
+  void Promise.allSettled([
+    lines.requests.close(),
+    lines.streams.close(),
+    lines.direct?.close(),
+    lines.upgraded?.close(),
+  ]).then(() => all.delete(lines))
 }
 
 /** Whether a request consists of its head only. */

@@ -25,6 +25,8 @@ export {
   type ListOptions,
   type ObjectName,
   type PatchOptions,
+  type RemoteCommand,
+  type RemoteCommandOptions,
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,

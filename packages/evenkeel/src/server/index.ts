@@ -40,6 +40,8 @@ export type { HandlerResponse } from './extensions/handler-response.ts'
 export { FollowedObject } from './extensions/followed-object.ts'
 export { readLogOptions, type LogOptions } from './extensions/log-options.ts'
 export type { Route, RouteRequest } from './extensions/routes.ts'
+export type { ConnectRequest, ConnectResult, OutputWriter, TerminalSize } from './extensions/command-connection.ts'
+export type { ConnectHandler } from './extensions/connects.ts'
 export type { StreamHandler, StreamRequest } from './extensions/streams.ts'
 export {
   ensureClient,

@@ -74,24 +74,32 @@ const socketsMax = 10_000
 /** Bytes that wait for the backend in a tunnel, before the client has to wait. */
 const tunnelBytesMax = 1_048_576
 
-function exchange(request: WireRequest, base: RequestOptions): Promise<WireResponse | 'stale'> {
+async function exchange(request: WireRequest, base: RequestOptions): Promise<WireResponse | 'stale'> {
+  const { method, target, headers, body } = request
+  const sent = httpsRequest({ ...base, method, path: target, headers: sentHeaders(headers) })
+  sendBody(sent, body).catch((error: unknown) => sent.destroy(error as Error))
+  try {
+    return await responseTo(sent, request)
+  } catch (error) {
+    if (isStale(error as Error, sent, request)) return 'stale'
+    throw request.signal.aborted
+      ? (request.signal.reason as Error)
+      : new Error(describeFailure(error as Error, base), { cause: error })
+  }
+}
+
+/** The response to a request of Node, with a streamed body. An upgraded connection is a tunnel. */
+export function responseTo(
+  sent: ClientRequest,
+  { method, signal }: Pick<WireRequest, 'method' | 'signal'>,
+): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
-    const { method, target, headers, body } = request
-    const sent = httpsRequest({ ...base, method, path: target, headers: sentHeaders(headers) })
-    const stop = onAbort(request.signal, (reason) => {
+    const stop = onAbort(signal, (reason) => {
       sent.destroy(reason as Error)
     })
     sent.on('error', (error) => {
       stop()
-      if (isStale(error, sent, request)) {
-        resolve('stale')
-        return
-      }
-      reject(
-        request.signal.aborted
-          ? (request.signal.reason as Error)
-          : new Error(describeFailure(error, base), { cause: error }),
-      )
+      reject(error)
     })
     sent.on('response', (response) => {
       stop()
@@ -104,7 +112,6 @@ function exchange(request: WireRequest, base: RequestOptions): Promise<WireRespo
       stop()
       resolve(tunnelOf(response, socket, early))
     })
-    sendBody(sent, body).catch((error: unknown) => sent.destroy(error as Error))
   })
 }
 

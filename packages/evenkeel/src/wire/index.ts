@@ -24,14 +24,18 @@ export {
 } from './transport.ts'
 export { decodeProtobuf, encodeProtobuf, knowsProtobuf, encodeWatchFrame } from './protobuf/envelope.ts'
 export {
+  isWebSocketAccepted,
   isWebSocketRequest,
   webSocketClosing,
   webSocketFields,
   webSocketMessage,
-  WebSocketReader,
+  webSocketProtocols,
+  webSocketRequestFields,
   webSocketToken,
   withoutWebSocketToken,
 } from './websocket.ts'
+export { WebSocketReader } from './websocket-reader.ts'
+export { channelProtocols, channels, ChannelStreams, type ChannelProtocol } from './channel-streams.ts'
 export { encodeCbor, encodeCborEvent, loadCbor, splitCbor } from './cbor/codec.ts'
 export { checkValues, findKeys, readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
@@ -43,5 +47,5 @@ export {
   makeRsaKeyPair,
   type CertificateKeyPair,
 } from './certificates.ts'
-export { connectBackend, type BackendConnection } from './backend-client.ts'
+export { connectBackend, responseTo, type BackendConnection } from './backend-client.ts'
 export { connectHttps, type HttpsConnection, type HttpsOptions } from './https-client.ts'

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  isWebSocketRequest,
-  webSocketFields,
-  webSocketMessage,
-  WebSocketReader,
-  webSocketToken,
-  type WebSocketEffect,
-} from './websocket.ts'
+import { isWebSocketRequest, webSocketFields, webSocketMessage, webSocketToken } from './websocket.ts'
+import { WebSocketReader, type WebSocketEffect } from './websocket-reader.ts'
 
 const headers = {
   connection: 'keep-alive, Upgrade',

@@ -40,6 +40,7 @@ const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'pa
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const actionVerbs: readonly Verb[] = ['create']
 const streamVerbs: readonly Verb[] = ['get']
+const connectVerbs: readonly Verb[] = ['create', 'get']
 
 interface CrdResourceOptions {
   /** Objects written after this revision conform to the current CRD. */
@@ -97,14 +98,7 @@ export function crdResources(
             version: 'v1alpha1',
             kind: 'ActionRequest',
           })),
-          ...Object.keys(added?.streams ?? {}).map((name) => ({
-            name,
-            role: 'stream' as const,
-            verbs: streamVerbs,
-            group,
-            version: version.name,
-            kind,
-          })),
+          ...addedSubresources(added, { group, version: version.name, kind }),
         ],
         actions,
         strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed, added }),
@@ -113,6 +107,18 @@ export function crdResources(
         ...(version.subresources?.scale && { scale: version.subresources.scale }),
       }
     })
+}
+
+/** Those that the embedding program serves. */
+function addedSubresources(
+  { streams = {}, connects = {} }: Partial<CustomResourceOptions> = {},
+  own: Pick<Subresource, 'group' | 'version' | 'kind'>,
+): Subresource[] {
+  const options = { group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ConnectOptions' }
+  return [
+    ...Object.keys(streams).map((name) => ({ name, role: 'stream' as const, verbs: streamVerbs, ...own })),
+    ...Object.keys(connects).map((name) => ({ name, role: 'connect' as const, verbs: connectVerbs, ...options })),
+  ]
 }
 
 function subresourcesOf(

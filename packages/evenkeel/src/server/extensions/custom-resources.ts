@@ -1,10 +1,11 @@
 /**
- * What the embedding program adds to custom kinds: subresources that stream, and rules that a CRD cannot say.
+ * What the embedding program adds to custom kinds: subresources that stream or run commands, and rules that a CRD cannot say.
  *
  * The options are found by group and kind, so they hold for every version, and also for a CRD that is created later.
  * Without an entry a kind has the rules of every custom resource.
  */
 import { checkDnsLabel } from '#api'
+import type { ConnectHandler } from './connects.ts'
 import type { StreamHandler } from './streams.ts'
 
 /** The rules of a custom kind that a CRD cannot say, as plain data. */
@@ -42,10 +43,24 @@ export interface CustomResourceOptions extends CustomResourceRules {
    * @default none
    */
   readonly streams?: Readonly<Record<string, StreamHandler>>
+  /**
+   * Subresources that are used over a WebSocket, such as `exec` and `attach`, by name. They are in discovery and OpenAPI,
+   * and need the permissions `get` and `create` on `PLURAL/NAME`.
+   *
+   * @default none
+   */
+  readonly connects?: Readonly<Record<string, ConnectHandler>>
 }
 
 /** The names that a CRD or the server gives to subresources. */
 const takenNames: ReadonlySet<string> = new Set(['status', 'scale'])
+
+function checkName(name: string, what: string, { kind: { group, kind } }: CustomResourceOptions): void {
+  if (!takenNames.has(name) && checkDnsLabel(name).length === 0) return
+  throw new RangeError(
+    `customResources: ${kind} of ${group} cannot have ${what} named ${JSON.stringify(name)}: use a DNS label other than status and scale`,
+  )
+}
 
 /** The options of custom kinds, by group and kind. */
 export class CustomResources {
@@ -57,11 +72,11 @@ export class CustomResources {
       const { group, kind } = options.kind
       if (this.#byKind.has(`${group}/${kind}`))
         throw new RangeError(`customResources has ${kind} of ${group} twice: put both entries into one`)
-      for (const name of Object.keys(options.streams ?? {})) {
-        if (takenNames.has(name) || checkDnsLabel(name).length > 0)
-          throw new RangeError(
-            `customResources: ${kind} of ${group} cannot have a stream named ${JSON.stringify(name)}: use a DNS label other than status and scale`,
-          )
+      for (const name of Object.keys(options.streams ?? {})) checkName(name, 'a stream', options)
+      for (const name of Object.keys(options.connects ?? {})) {
+        checkName(name, 'a connection', options)
+        if (options.streams?.[name])
+          throw new RangeError(`customResources: ${kind} of ${group} has ${name} as a stream and as a connection`)
       }
       this.#byKind.set(`${group}/${kind}`, options)
     }

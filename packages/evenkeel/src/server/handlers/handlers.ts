@@ -8,6 +8,7 @@ import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
 import type { Admission } from '../admission/write-admission.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
+import { ConnectSubresources } from '../extensions/connects.ts'
 import type { CustomResources } from '../extensions/custom-resources.ts'
 import { StreamSubresources } from '../extensions/streams.ts'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'
@@ -115,6 +116,7 @@ function makeSubresources(
   const connections = new PodConnections(services)
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
   const streams = new StreamSubresources(services)
+  const connects = new ConnectSubresources(services)
   return {
     part: (context, target) => {
       if (context.verb === 'get') return gets.handle(context, target)
@@ -126,6 +128,7 @@ function makeSubresources(
     token: (context, target) => tokens.handle(context, target),
     action: (context, target) => actions.handle(context, target),
     stream: (context, target) => streams.handle(context, target),
+    connect: (context, target) => connects.handle(context, target),
     unavailable: (context, target) => connections.handle(context, target),
   }
 }

@@ -291,10 +291,9 @@ async function* initialFrames(
       const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
       const preparing = prepareConversions(items, resource, { reuse: true })
       if (preparing) await preparing
-      if (hasRoom) {
-        const piece = framer.existing(items, memory)
-        if (piece) yield piece
-      } else yield* framer.existingInParts(items)
+      const piece = hasRoom ? framer.existing(items, memory) : undefined
+      if (piece) yield piece
+      if (!hasRoom) yield* framer.existingInParts(items)
       at = end
     }
     memory.release()

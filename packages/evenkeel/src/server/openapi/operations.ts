@@ -140,7 +140,8 @@ export function operationPrefix(group: string, version: string): string {
 
 function subresourceOperations(place: OperationLocation & { subresource: Subresource }): OpenApiOperation[] {
   const { resource, subresource } = place
-  if (resource.custom || !subresource.kind.endsWith('Options')) return served(subresourceShapes, place)
+  if (subresource.role !== 'connect' && (resource.custom || !subresource.kind.endsWith('Options')))
+    return served(subresourceShapes, place)
   const methods = subresource.verbs.includes('patch') ? proxyMethods : (['get', 'post'] as const)
   const connections = methods.map((method) => connection(method, place))
   return subresource.name === 'proxy' ? [...connections, ...connections.map(withPath)] : connections

@@ -133,14 +133,13 @@ const streams = [
   flag('stdout', 'Whether to send standard output to the client.'),
   flag('tty', 'Whether the streams are a terminal. The default is false.'),
 ]
+const command = text('command', 'The program, and with each repetition one of its arguments. No shell runs it.')
 const proxyPath = text('path', 'The path and query that the target of the connection gets.')
 
 const byKind = new Map<string, readonly OpenApiParameter[]>([
   ['PodAttachOptions', streams],
-  [
-    'PodExecOptions',
-    [text('command', 'The program, and with each repetition one of its arguments. No shell runs it.'), ...streams],
-  ],
+  ['PodExecOptions', [command, ...streams]],
+  ['ConnectOptions', [command, ...streams]],
   ['PodPortForwardOptions', [integer('ports', 'The ports to forward. Needed for WebSockets.')]],
   ['PodProxyOptions', [proxyPath]],
   ['ServiceProxyOptions', [proxyPath]],
