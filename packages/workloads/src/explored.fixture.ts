@@ -2,6 +2,7 @@
 import type { ControllerDeclaration, Kind } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
 import type { ProcessContext, Scenario } from 'evenkeel/testing'
+import type { Clock } from 'evenkeel/unstable/base'
 import type { Files } from './files.ts'
 import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import { ScriptedProbes } from './plane.fixture.ts'
@@ -24,8 +25,8 @@ export interface MachineMistake {
 }
 
 /** The parts of a scenario that are about the machine. */
-export const simulatedMachine: Pick<Scenario<Machine>, 'external' | 'services' | 'exceptions'> = {
-  external: ({ clock }) => ({
+export const simulatedMachine = {
+  external: ({ clock }: { readonly clock: Clock }) => ({
     host: new SimulatedHost({ clock }),
     files: new SimulatedFiles(),
     logFiles: new SimulatedLogFiles({ clock }),
@@ -45,7 +46,7 @@ export const simulatedMachine: Pick<Scenario<Machine>, 'external' | 'services' |
       because: 'the session file is opened by the first reconcile, whatever that one is about',
     },
   ],
-}
+} satisfies Pick<Scenario<Machine>, 'external' | 'services' | 'exceptions'>
 
 export function programsOf(host: SimulatedHost): string[] {
   return host

@@ -4,12 +4,10 @@ import { isConditionTrue, type Client, type ControllerDeclaration, type Kind, ty
 import type { ManagedContext } from 'evenkeel/controller'
 import { explore, formatReport, type Scenario, type UserStep, type WorldView } from 'evenkeel/testing'
 import { Container } from '../containers/container-kind.ts'
-import { replaced, withoutHistory } from '../explored.fixture.ts'
+import { replaced, simulatedMachine, withoutHistory, type Machine } from '../explored.fixture.ts'
 import { ProcessSet } from '../sets/set-kind.ts'
 import { Task } from '../tasks/task-kind.ts'
-import { ScriptedProbes } from '../plane.fixture.ts'
 import { Process } from '../process-kind.ts'
-import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
 import { workloads } from '../workloads.ts'
 import type { Network } from './network.ts'
 import { Endpoint, Service } from './service-kind.ts'
@@ -57,11 +55,8 @@ const removeService: UserStep = {
   run: async (user) => user.delete(await user.get(Service, web)),
 }
 
-interface External {
-  readonly host: SimulatedHost
-  readonly files: SimulatedFiles
+interface External extends Machine {
   readonly network: SimulatedNetwork
-  readonly probes: ScriptedProbes
 }
 
 type AnyDeclaration = ControllerDeclaration<Kind, ManagedContext>
@@ -78,25 +73,12 @@ interface Mistake {
 const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<External> => ({
   name: 'services',
   steps,
-  external: ({ clock }) => ({
-    host: new SimulatedHost({ clock }),
-    files: new SimulatedFiles(),
-    network: new SimulatedNetwork(),
-    probes: new ScriptedProbes(),
-  }),
+  external: (world) => ({ ...simulatedMachine.external(world), network: new SimulatedNetwork() }),
   kinds: [Process, Service, Endpoint, Task, ProcessSet, Container],
   services: {
-    host: {
-      contents: (host: SimulatedHost) =>
-        host
-          .processes()
-          .map(({ command }) => command)
-          .sort(),
-    },
-    files: { contents: () => ({}) },
+    ...simulatedMachine.services,
     // `listen` is no list.
     network: { contents: (network: SimulatedNetwork) => network.listening(), reads: [] },
-    probes: { contents: () => ({}) },
   },
   controllers: ({ external, clock, random, log }) =>
     workloads({
@@ -105,6 +87,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       env: { PATH: '/bin' },
       host: external.host,
       files: external.files,
+      logFiles: external.logFiles,
       network: replaced<Network>(external.network, mistake.network?.(external.network) ?? {}),
       checks: external.probes,
       clock,
@@ -116,11 +99,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       return kinds.includes(plain.for) ? [withoutHistory({ ...plain, ...mistake.declaration?.(plain) })] : []
     }),
   exceptions: [
-    {
-      rule: 'deletion-first',
-      about: 'files.',
-      because: 'the session file is opened by the first reconcile, whatever that one is about',
-    },
+    ...simulatedMachine.exceptions,
     { rule: 'truth', because: 'Processes and Services follow each other: a status is about what its own run has seen' },
     {
       rule: 'ownership',
