@@ -58,6 +58,7 @@ const nodeGlobals = Object.fromEntries(
     'process',
     'console',
     'URL',
+    'URLSearchParams',
     'Buffer',
     'setTimeout',
     'clearTimeout',

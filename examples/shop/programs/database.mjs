@@ -14,7 +14,7 @@ import { dirname } from 'node:path'
 
 const [file = 'database.json'] = process.argv.slice(2)
 mkdirSync(dirname(file), { recursive: true })
-let data = read()
+const data = read()
 
 function read() {
   try {
