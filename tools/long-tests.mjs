@@ -34,6 +34,7 @@ export const longTests = [
   'packages/conformance/src/clients/kubectl/kubectl.test.ts',
   'packages/conformance/src/server/on-https.test.ts',
   'packages/conformance/src/server/on-files.test.ts',
+  'packages/workloads/src/real-commands.test.ts',
   'packages/workloads/src/real-processes.test.ts',
   'packages/workloads/src/services/real-services.test.ts',
   'packages/workloads/src/logs/real-logs.test.ts',

@@ -18,20 +18,26 @@ export interface Io {
   readonly clock: Clock
   /** Calls back at the second Ctrl-C, which then does not end the program at once; the third one does. */
   readonly onSecondSignal?: (call: () => void) => void
-  /** @default there is none to read keys from */
+  /** A person's terminal; absent when stdin or stdout is something else. */
   readonly terminal?: Terminal
 }
 
-/** A terminal whose keys a command reads. */
+/** The terminal that this program runs in. */
 export interface Terminal {
   /** Keys as they are pressed, Ctrl-C too. Returns a function that ends this. */
   readKeys(call: (bytes: Uint8Array) => void): () => void
   /** Stops the program as Ctrl-Z does, and calls back when it goes on. */
   suspend(onContinue: () => void): void
+  /** Whether every key is passed on as it is, Ctrl-C as well. */
+  setRaw(isRaw: boolean): void
+  /** Calls back when the terminal has another size. Returns a function that stops it. */
+  onResize(call: () => void): () => void
 }
 
 export interface Output {
   write(text: string): unknown
+  /** Bytes as they are; resolves when there is room for more. @default as text */
+  writeBytes?(bytes: Uint8Array): Promise<void>
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number

@@ -10,6 +10,7 @@ import { down } from './commands/down.ts'
 import { act } from './commands/do.ts'
 import { doctor } from './commands/doctor.ts'
 import { envtest } from './commands/envtest.ts'
+import { attach, exec } from './commands/exec.ts'
 import { edit } from './commands/edit.ts'
 import { explain } from './commands/explain.ts'
 import { explore } from './commands/explore.ts'
@@ -36,7 +37,10 @@ export const sections: readonly Section[] = [
   { title: 'Run', commands: [up, serve, mcp, kubeconfig, snapshot, doctor, generate, envtest] },
   { title: 'Run an application', commands: [run, ps, restart, stop, start, scale, down] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
-  { title: 'Read and change objects', commands: [get, describe, explain, watch, wait, logs, apply, edit, remove, act] },
+  {
+    title: 'Read and change objects',
+    commands: [get, describe, explain, watch, wait, logs, exec, attach, apply, edit, remove, act],
+  },
   { title: 'Test', commands: [explore, replay] },
   { title: 'This program', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },
 ]

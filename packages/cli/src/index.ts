@@ -2,7 +2,7 @@
  * The program of the command `evenkeel`, and the types for the exports of a module for `evenkeel up`.
  */
 import { SystemClock } from 'evenkeel/unstable/base'
-import type { Terminal } from './command.ts'
+import type { Output, Terminal } from './command.ts'
 import { main } from './main.ts'
 
 export type { Address, ServeContext } from './modules.ts'
@@ -30,8 +30,8 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
   // After SIGHUP there is no terminal any more.
   own.stderr.on('error', () => undefined)
   own.exitCode = await main(own.argv.slice(2), {
-    stdout: own.stdout,
-    stderr: own.stderr,
+    stdout: outputOf(own.stdout),
+    stderr: outputOf(own.stderr),
     stdin: own.stdin,
     env: own.env,
     cwd: own.cwd(),
@@ -45,9 +45,38 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.off(signal, onSignal)
 }
 
-function terminalOf(own: NodeJS.Process): Terminal {
-  const { stdin } = own
+/** The size is read when it is needed: it changes. */
+function outputOf(stream: NodeJS.WriteStream): Output {
   return {
+    write: (text) => stream.write(text),
+    writeBytes: (bytes) =>
+      new Promise((resolve) => {
+        stream.write(bytes, () => {
+          resolve()
+        })
+      }),
+    get isTTY() {
+      return stream.isTTY
+    },
+    get columns() {
+      return stream.columns
+    },
+    get rows() {
+      return stream.rows
+    },
+  }
+}
+
+function terminalOf(own: NodeJS.Process): Terminal {
+  const { stdin, stdout } = own
+  return {
+    setRaw: (isRaw) => {
+      stdin.setRawMode(isRaw)
+    },
+    onResize(call) {
+      stdout.on('resize', call)
+      return () => stdout.off('resize', call)
+    },
     readKeys(call) {
       stdin.setRawMode(true)
       stdin.on('data', call)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { descendantsOf, withoutForwarded } from './descendants.ts'
+import { descendantsOf, withoutForwarded, withoutTerminals } from './descendants.ts'
 import type { ProcessEntry } from './process-host.ts'
 
 const entry = (pid: number, given: Partial<ProcessEntry> = {}): ProcessEntry => ({
@@ -30,6 +30,11 @@ describe('descendantsOf', () => {
     ],
     ['W7: what left the group and lost its parent, by its mark', [entry(812), entry(900, { mark })], [812, 900]],
     [
+      'a command of exec, by its mark below that of the run',
+      [entry(812), entry(900, { mark: `${mark}/exec-1` })],
+      [812, 900],
+    ],
+    [
       'the group of a dead leader, if a member has the mark',
       [entry(813, { groupId: 812, mark }), entry(814, { groupId: 812 })],
       [813, 814],
@@ -40,6 +45,7 @@ describe('descendantsOf', () => {
 
   test.each([
     ['a process with the mark of another run', [entry(900, { mark: 's/session/u/11' })]],
+    ['a command of exec of another run', [entry(900, { mark: 's/session/u/11/exec-1' })]],
     ['W9: a process that got the pid of the leader', [entry(812, { startTicks: 101 })]],
     [
       'W9: the group that a stranger began with the pid',
@@ -75,4 +81,12 @@ describe('withoutForwarded', () => {
       expect(withoutForwarded(members).map(({ pid }) => pid)).toEqual([1000, 1001])
     },
   )
+})
+
+test('W47: of a terminal only the program in it gets a signal, and the terminal alone when nothing is in it', () => {
+  const holder = entry(812, { command: "/usr/bin/script -qefc unset SHELL; exec 'sh' /dev/null" })
+  const program = entry(813, { parentPid: 812, command: 'sh' })
+  const person = entry(814, { command: 'script notes.txt' })
+  expect(withoutTerminals([holder, program, person])).toEqual([program, person])
+  expect(withoutTerminals([holder, person])).toEqual([holder, person])
 })

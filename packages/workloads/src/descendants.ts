@@ -1,7 +1,7 @@
 /**
  * Which processes belong to a run, from a list of processes. Four signs, because each can be lost:
  *
- *   mark      `EVENKEEL_RUN` in the environment          lost by `env -i`, sudo
+ *   mark      `EVENKEEL_RUN` in the environment, or one below it, as commands of `exec` have; lost by `env -i`, sudo
  *   group     the process group that the leader began    lost by setpgid, setsid
  *   session   the session that the leader began          lost by setsid
  *   parents   a chain of parents up to the leader        lost when a parent ends
@@ -27,13 +27,14 @@ export interface RunSigns {
 
 export function descendantsOf({ identity, mark }: RunSigns, entries: readonly ProcessEntry[]): readonly ProcessEntry[] {
   const isLeaderAlive = entries.some((entry) => isSameProcess(entry, identity))
-  const marked = entries.filter((entry) => entry.mark === mark)
+  const hasMark = (entry: ProcessEntry): boolean => entry.mark === mark || entry.mark?.startsWith(`${mark}/`) === true
+  const marked = entries.filter(hasMark)
   const isOurGroup = isLeaderAlive || marked.some(({ groupId }) => groupId === identity.pid)
   const isOurSession = isLeaderAlive || marked.some(({ sessionId }) => sessionId === identity.pid)
   const found = new Map<number, ProcessEntry>()
   for (const entry of entries) {
     const isOurs =
-      entry.mark === mark ||
+      hasMark(entry) ||
       isSameProcess(entry, identity) ||
       (isOurGroup && entry.groupId === identity.pid) ||
       (isOurSession && entry.sessionId === identity.pid)
@@ -60,6 +61,16 @@ function addChildren(found: Map<number, ProcessEntry>, entries: readonly Process
  */
 const forwarder =
   /^(?:\S*\/)?(?:node\S*\s+(?:-\S+\s+)*(?:\S*\/)?)?(?:(?:npm|npx|pnpm|yarn|tsx|nodemon)(?:-cli|-\d[\d.]*\d)?(?:\.[cm]?js)?|tsx\/dist\/cli\.[cm]?js)(?:\s|$)/
+
+/** `script` ends when the program in its terminal has ended; a signal would make it kill the program without its time. */
+const terminal = /^(?:\S*\/)?script -qefc /
+
+/** Without those that only hold a terminal for another member. */
+export function withoutTerminals(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  return members.filter(
+    ({ pid, command }) => !(terminal.test(command) && members.some(({ parentPid }) => parentPid === pid)),
+  )
+}
 
 /** Of the members of a run those that a signal is sent to; the others get it from their parent. */
 export function withoutForwarded(members: readonly ProcessEntry[]): readonly ProcessEntry[] {

@@ -1,6 +1,7 @@
 /**
  * `@evenkeel/workloads`: kinds and controllers that run processes and containers on this machine.
  */
+export { OsCommands, type CommandLaunch, type Commands } from './commands.ts'
 export { CliRuntime } from './containers/cli-runtime.ts'
 export {
   Container,
@@ -76,6 +77,7 @@ export { workloadKinds, type WorkloadKind } from './formats/shapes.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
 export { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 export { OsProcessHost } from './os-host.ts'
+export { OpenTerminal } from './open-terminal.ts'
 export { OsProbes } from './os-probes.ts'
 export {
   formatIdentity,
@@ -114,4 +116,5 @@ export { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 export { stopInOrder, workloadKey, type StoppableNode } from './shutdown-order.ts'
 export type { ShutdownOptions, ShutdownOutcome, ShutdownReport } from './shutdown.ts'
 export { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+export { ScriptTerminals, type Terminals } from './terminal.ts'
 export { workloads, type Workloads, type WorkloadsOptions, type WorkloadsRunnable } from './workloads.ts'

@@ -2,7 +2,8 @@
  * The processes of this machine.
  *
  * A program starts in a process group and a session of its own. Its stdout and stderr are its log file, not a pipe: it
- * writes without us, so a slow Evenkeel does not slow it, and a killed one does not end it by SIGPIPE.
+ * writes without us, so a slow Evenkeel does not slow it, and a killed one does not end it by SIGPIPE. With a terminal it
+ * writes to that, and we pass on to the log file what it shows: such a program ends with Evenkeel.
  *
  * Invariants: the identity of a new process is read before the kernel can reap it, in the same turn; a signal is sent in
  * the same turn as the check of the identity; a list includes everything that happened before it was asked for. Lists
@@ -13,8 +14,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { nextTurn, SystemClock, type Clock } from 'evenkeel/unstable/base'
 import { explainFailure, findProgram } from './launch-failure.ts'
+import { OpenTerminal } from './open-terminal.ts'
 import { findHolders } from './port-table.ts'
 import {
+  formatIdentity,
   isSameProcess,
   type ExitFeed,
   type Launch,
@@ -27,16 +30,21 @@ import {
   type SignalName,
 } from './process-host.ts'
 import type { ProcessTable } from './process-table.ts'
+import { ScriptTerminals, type Terminals } from './terminal.ts'
 
 interface OsHostOptions {
   readonly table: ProcessTable
   /** @default the clock of this machine */
   readonly clock?: Clock
+  /** @default those of the program `script` */
+  readonly terminals?: Terminals
 }
 
 export class OsProcessHost implements ProcessHost {
   readonly #table: ProcessTable
   readonly #clock: Clock
+  readonly #terminals: Terminals
+  readonly #openTerminals = new Map<string, OpenTerminal>()
   #subscriber: ((exit: ProcessExit) => void) | undefined
   /** Settles when the list that is being made is complete. */
   #list: Promise<void> | undefined
@@ -44,7 +52,8 @@ export class OsProcessHost implements ProcessHost {
   #nextList: Promise<readonly ProcessEntry[]> | undefined
   #nextSinceTicks = Infinity
 
-  constructor({ table, clock = new SystemClock() }: OsHostOptions) {
+  constructor({ table, clock = new SystemClock(), terminals = new ScriptTerminals() }: OsHostOptions) {
+    this.#terminals = terminals
     this.#table = table
     this.#clock = clock
   }
@@ -63,9 +72,11 @@ export class OsProcessHost implements ProcessHost {
   async launch(launch: Launch): Promise<LaunchResult> {
     const program = findProgram(launch)
     if ('failure' in program) return program
+    const wrapped = launch.terminal ? this.#terminals.wrap(launch) : undefined
+    if (wrapped && 'failure' in wrapped) return wrapped
     let child: ChildProcess
     try {
-      child = this.#spawn(launch, program.path)
+      child = wrapped ? spawnInTerminal({ ...launch, ...wrapped }) : this.#spawn(launch, program.path)
     } catch (error) {
       // Node throws some errors here, and emits others.
       return { failure: explainFailure(error, launch) }
@@ -78,10 +89,26 @@ export class OsProcessHost implements ProcessHost {
         })
       })
     const identity = { pid, startTicks: this.#table.startTicks(pid) ?? 0, bootId: this.#table.bootId() }
+    if (wrapped) this.#openTerminal(child, { launch, identity })
     child.once('exit', (exitCode, signal) => {
+      this.#openTerminals.delete(formatIdentity(identity))
       this.#subscriber?.({ identity, ...(exitCode !== null && { exitCode }), ...(signal !== null && { signal }) })
     })
     return { identity }
+  }
+
+  /** The terminal of a process that was started with one. */
+  terminalOf(identity: ProcessIdentity): OpenTerminal | undefined {
+    return this.#openTerminals.get(formatIdentity(identity))
+  }
+
+  #openTerminal(
+    child: ChildProcess,
+    { launch, identity }: { readonly launch: Launch; readonly identity: ProcessIdentity },
+  ): void {
+    const terminal = new OpenTerminal(child, { terminals: this.#terminals })
+    terminal.logTo(launch.logFile)
+    this.#openTerminals.set(formatIdentity(identity), terminal)
   }
 
   #spawn({ command: [argv0 = '', ...args], cwd, env, logFile, errorFile }: Launch, path: string): ChildProcess {
@@ -145,6 +172,12 @@ export class OsProcessHost implements ProcessHost {
   findPortHolders(ports: readonly number[]): Promise<readonly PortHolder[]> {
     return findHolders(ports, (pid) => this.#table.find(pid))
   }
+}
+
+/** Its output is a pipe; the device is reported on another one. */
+function spawnInTerminal({ command: [program = '', ...args], cwd, env, logFile }: Launch): ChildProcess {
+  mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
+  return spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore', 'pipe'] })
 }
 
 function send(pid: number, signal: SignalName): boolean {

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest'
 import type { Client } from 'evenkeel'
 import { startTestPlane, type TestPlane } from 'evenkeel/testing'
 import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base'
+import type { Commands } from './commands.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 import type { ProcessIdentity } from './process-host.ts'
@@ -16,6 +17,7 @@ import { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 import type { ProcessOwnersOptions } from './process-owners.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
+import { ScriptTerminals } from './terminal.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
@@ -76,6 +78,7 @@ export async function startSimulated(
     readonly host?: SimulatedHost
     readonly files?: SimulatedFiles
     readonly clock?: RelayClock
+    readonly commands?: Commands
     readonly router?: { readonly port: number }
   } = {},
 ): Promise<SimulatedPlane> {
@@ -97,6 +100,7 @@ export async function startSimulated(
     logFiles,
     watcher,
     checks: probes,
+    ...(given.commands && { commands: given.commands }),
     clock,
     random,
     ...(given.router && { router: given.router }),
@@ -125,9 +129,15 @@ export async function startSimulated(
 }
 
 /** On this machine, in a folder of its own. Every process ends with the test. */
-export async function startReal(): Promise<ProcessPlane & { readonly folder: string }> {
+export async function startReal(
+  given: { readonly terminals?: { readonly program: string } } = {},
+): Promise<ProcessPlane & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-workloads-'))
-  const work = workloads({ folder, cwd: folder })
+  const work = workloads({
+    folder,
+    cwd: folder,
+    ...(given.terminals && { terminals: new ScriptTerminals(given.terminals) }),
+  })
   const { controllers, customResources } = work
   const plane = await startTestPlane({ controllers, customResources })
   onTestFinished(async () => {

@@ -63,6 +63,12 @@ interface ProcessControllerOptions {
   readonly log?: Logger
 }
 
+/** A Process, and the values that its variables have elsewhere: by their index. */
+export interface SeenProcess {
+  readonly process: ProcessObject
+  readonly values: ReadonlyMap<number, string>
+}
+
 type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, ManagedContext>['reconcile']>>[1]
 
 /** When to try again what cannot be started now. A file that is missing is looked for without an attempt to start it. */
@@ -77,6 +83,8 @@ export class ProcessController {
   readonly #feed = new ChangeFeed()
   /** By mark: when a run that ended is due to be followed. */
   readonly #due = new Map<string, AfterEnd & { readonly dueMs: number; readonly dueAt: number }>()
+  /** By uid: what the last reconcile saw. */
+  readonly #seen = new Map<string, SeenProcess>()
   readonly #start = action('start', {
     form: 'state',
     about: 'Runs the program.',
@@ -102,6 +110,11 @@ export class ProcessController {
     }
     this.watch = new ProcessWatch({ ...options, onChange })
     session.onChange(onChange)
+  }
+
+  /** An object as the last reconcile saw it; undefined before the first one. */
+  lastSeen(uid: string): SeenProcess | undefined {
+    return this.#seen.get(uid)
   }
 
   declaration(): ControllerDeclaration<typeof Process, ManagedContext> {
@@ -148,6 +161,7 @@ export class ProcessController {
     if (run) this.#forgetRun(run)
     this.watch.forget(uid)
     await session.forget(uid)
+    this.#seen.delete(uid)
     this.#options.claims.release(uid)
     this.#options.order.forget(uid)
     return undefined
@@ -159,6 +173,7 @@ export class ProcessController {
     const { session } = this.#options
     const run = session.runOf(process.metadata.uid)
     const env = await envValuesOf(process, { verbs: this.#references, context })
+    this.#seen.set(process.metadata.uid, { process, values: env.values })
     const dependencies = await missingOf(process.spec.dependsOn, { verbs: this.#dependencies, context })
     const request = this.#restart.requested(context)
     return {

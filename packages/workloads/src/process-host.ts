@@ -44,6 +44,8 @@ export interface Launch {
   readonly logFile: string
   /** Receives stderr instead. */
   readonly errorFile?: string
+  /** Runs it in a terminal. @default false */
+  readonly terminal?: boolean
 }
 
 /** Why a program could not be started: a reason for a condition, and a sentence. */

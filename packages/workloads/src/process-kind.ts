@@ -274,6 +274,18 @@ export const programRules = [
   },
 ] as const
 
+/** What the program in a terminal cannot have. */
+const terminalRules = [
+  {
+    rule: "!(has(self.terminal) && self.terminal && has(self.lifetime) && self.lifetime == 'Persistent')",
+    message: 'a process with a terminal ends with Evenkeel: set lifetime to Session',
+  },
+  {
+    rule: '!(has(self.terminal) && self.terminal && has(self.log) && has(self.log.separateStderr) && self.log.separateStderr)',
+    message: 'a terminal shows stdout and stderr as one: set log.separateStderr to false',
+  },
+] as const
+
 const spec = {
   type: 'object',
   properties: {
@@ -282,8 +294,9 @@ const spec = {
     restart: restartField,
     probes: probesField,
     watch: watchField,
+    terminal: { type: 'boolean' },
   },
-  'x-kubernetes-validations': programRules,
+  'x-kubernetes-validations': [...programRules, ...terminalRules],
 } as const
 
 export const Process = defineKind({

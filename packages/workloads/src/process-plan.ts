@@ -26,7 +26,7 @@ interface PlanOptions {
 }
 
 interface ProcessPlan {
-  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime' | 'separateStderr'>
+  readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime' | 'separateStderr' | 'terminal'>
   /** Variables that one list has twice. */
   readonly duplicates: readonly string[]
 }
@@ -55,6 +55,7 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
       env,
       lifetime: spec.lifetime === 'Persistent' ? 'persistent' : 'session',
       separateStderr: spec.log?.separateStderr ?? false,
+      ...(spec.terminal === true && { terminal: true }),
     },
     duplicates,
   }
@@ -90,9 +91,9 @@ export function runFingerprint(
   { values, missing }: EnvValues,
   run: Pick<Run, 'fingerprint'> | undefined,
 ): string {
-  const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime } = spec
+  const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime, terminal } = spec
   const log = spec.log?.separateStderr ?? false
-  const own = fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime }, digest)
+  const own = fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime, terminal }, digest)
   const before = missing && run?.fingerprint.split(' ').find((part) => part.startsWith(`${valuesPart}=`))
   if (before !== undefined) return `${own} ${before}`
   return values.size === 0 ? own : `${own} ${fingerprintOf({ [valuesPart]: [...values] }, digest)}`

@@ -132,8 +132,15 @@ export function makeRun(
 }
 
 /** How the program of a run is started: with its mark in the environment. */
-export function launchOf({ mark, logFile, errorFile }: Run, { command, cwd, env }: RunPlan): Launch {
-  return { command, cwd, env: { ...env, [markVariable]: mark }, logFile, ...(errorFile !== undefined && { errorFile }) }
+export function launchOf({ mark, logFile, errorFile }: Run, { command, cwd, env, terminal }: RunPlan): Launch {
+  return {
+    command,
+    cwd,
+    env: { ...env, [markVariable]: mark },
+    logFile,
+    ...(errorFile !== undefined && { errorFile }),
+    ...(terminal && { terminal }),
+  }
 }
 
 /** The last run of every object, by its uid, from the lines of a session file. */

@@ -15,7 +15,7 @@
  * Invariant: a process gets the stop signal at most once, unless Evenkeel is killed in between.
  */
 import type { Clock } from 'evenkeel/unstable/base'
-import { descendantsOf, withoutForwarded, type RunSigns } from './descendants.ts'
+import { descendantsOf, withoutForwarded, withoutTerminals, type RunSigns } from './descendants.ts'
 import {
   formatIdentity,
   type ProcessEntry,
@@ -86,8 +86,9 @@ export class Termination {
   }
 
   async #signal(survivors: readonly ProcessEntry[], signal: SignalName): Promise<void> {
-    const group = survivors.filter(({ groupId }) => groupId === this.#options.run.identity.pid)
-    const members = withoutForwarded(group.length > 0 ? group : survivors)
+    const programs = withoutTerminals(survivors)
+    const group = programs.filter(({ groupId }) => groupId === this.#options.run.identity.pid)
+    const members = withoutForwarded(group.length > 0 ? group : programs)
     for (const entry of members) {
       const identity = this.#identityOf(entry)
       if (this.#signalled.has(formatIdentity(identity))) continue

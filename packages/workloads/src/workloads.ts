@@ -20,6 +20,7 @@ import {
   type Random,
 } from 'evenkeel/unstable/base'
 import type { CustomResourceOptions } from 'evenkeel/server'
+import { OsCommands, type Commands } from './commands.ts'
 import { containerLogHandler } from './containers/container-log-handler.ts'
 import { Container } from './containers/container-kind.ts'
 import { containers, type Containers } from './containers/containers.ts'
@@ -31,6 +32,7 @@ import { logHandler } from './logs/log-handler.ts'
 import { LogKeeper } from './logs/log-keeper.ts'
 import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
+import { processConnects } from './process-connects.ts'
 import { ProcessController } from './process-controller.ts'
 import { Ports } from './ports.ts'
 import type { ProcessHost } from './process-host.ts'
@@ -50,6 +52,7 @@ import type { FileWatcher } from './watch/file-watcher.ts'
 import { OsFileWatcher } from './watch/os-file-watcher.ts'
 import { shutDown, type ShutdownOptions, type ShutdownReport } from './shutdown.ts'
 import { ShutdownOrder } from './shutdown-order.ts'
+import { ScriptTerminals, type Terminals } from './terminal.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkloadsOptions extends ProcessOwnersOptions {
@@ -63,6 +66,10 @@ export interface WorkloadsOptions extends ProcessOwnersOptions {
   readonly host?: ProcessHost
   /** Where containers run. @default Docker or Podman, by a socket or an executable, whichever answers */
   readonly containerRuntime?: ContainerRuntime
+  /** Opens terminals, for the default host. @default the program `script` of util-linux */
+  readonly terminals?: Terminals
+  /** What `exec` and `attach` use. @default with the default host the programs of this machine, else none */
+  readonly commands?: Commands
   /** @default the files of this machine */
   readonly files?: Files
   /** @default the network of this machine */
@@ -93,7 +100,7 @@ export interface Workloads {
   ]
   /** Ends the processes when the program stops. */
   readonly runnables: readonly WorkloadsRunnable[]
-  /** For the server: the subresource `log`. */
+  /** For the server: the subresources `log`, `exec` and `attach`. */
   readonly customResources: readonly CustomResourceOptions[]
   /**
    * Ends every process that does not outlive this program, and proves it. The runnable calls it; call it yourself where
@@ -127,10 +134,13 @@ export function workloads({
   router,
   host: given,
   containerRuntime,
+  terminals = new ScriptTerminals(),
+  commands: givenCommands,
   log,
   ...owners
 }: WorkloadsOptions): Workloads {
-  const machine = given ? { host: given } : thisMachine(clock)
+  const { commands: own, ...machine }: Machine = given ? { host: given } : thisMachine({ clock, terminals })
+  const commands = givenCommands ?? own
   const keeper = new LogKeeper({ files, logFiles, clock, ...(log && { log }) })
   const session = new Session({
     ...machine,
@@ -198,7 +208,14 @@ export function workloads({
       },
     ],
     customResources: [
-      { kind: Process, streams: { log: logHandler({ keeper, clock, log }) } },
+      {
+        kind: Process,
+        streams: { log: logHandler({ keeper, clock, log }) },
+        ...connectsOf(commands, {
+          ...{ session, files, ambient: env, cwd: resolve(cwd) },
+          lastSeen: (uid) => controller.lastSeen(uid),
+        }),
+      },
       { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
     ],
     stop,
@@ -244,14 +261,25 @@ async function untilStopped(signal: AbortSignal, stop: Workloads['stop']): Promi
     )
 }
 
-function thisMachine(
-  clock: Clock,
-): Pick<SessionOptions, 'host' | 'self' | 'startWatchdog'> & { readonly host: ProcessHost } {
+function connectsOf(
+  commands: Commands | undefined,
+  options: Omit<Parameters<typeof processConnects>[0], 'commands'>,
+): Pick<CustomResourceOptions, 'connects'> {
+  return commands ? { connects: processConnects({ ...options, commands }) } : {}
+}
+
+interface Machine extends Pick<SessionOptions, 'host' | 'self' | 'startWatchdog'> {
+  readonly commands?: Commands
+}
+
+function thisMachine({ clock, terminals }: { readonly clock: Clock; readonly terminals: Terminals }): Machine {
   const table = systemTable()
   const self = { pid: process.pid, startTicks: table.startTicks(process.pid) ?? 0, bootId: table.bootId() }
+  const host = new OsProcessHost({ table, clock, terminals })
   return {
-    host: new OsProcessHost({ table, clock }),
+    host,
     self,
     startWatchdog: (options) => startWatchdog({ table, env: process.env, ...options }),
+    commands: new OsCommands({ host, table, terminals, clock }),
   }
 }
