@@ -40,5 +40,5 @@ export const app = defineApp(({ process, task, service }) => {
     dependsOn: [api],
   })
   service('shop', { target: web, targetPort: 'http' })
-  task('report', { schedule: '0 3 * * *', command: ['node', 'programs/report.mjs'], env })
+  task('report', { schedule: '0 3 * * *', command: ['node', 'programs/daily-count.mjs'], env })
 })

@@ -65,7 +65,7 @@ export interface ProbeChecks {
 }
 
 /** What to probe. */
-interface ProbeTarget {
+export interface ProbeTarget {
   readonly mark: string
   readonly logFile: string
   readonly errorFile?: string | undefined

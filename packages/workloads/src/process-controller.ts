@@ -24,8 +24,7 @@ import { declareOrder, dependencyVerbs, missingOf } from './process-dependencies
 import type { LaunchFailure } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { LogKeeper } from './logs/log-keeper.ts'
-import { planOf, runFingerprint } from './process-plan.ts'
-import { markVariable } from './process-table.ts'
+import { planOf, probeTarget, runFingerprint, type SeenProcess } from './process-plan.ts'
 import {
   reportClosing,
   reportLogs,
@@ -61,12 +60,6 @@ interface ProcessControllerOptions {
   /** Of the session and the logs. */
   readonly folder: string
   readonly log?: Logger
-}
-
-/** A Process, and the values that its variables have elsewhere: by their index. */
-export interface SeenProcess {
-  readonly process: ProcessObject
-  readonly values: ReadonlyMap<number, string>
 }
 
 type Context = Parameters<NonNullable<ControllerDeclaration<typeof Process, ManagedContext>['reconcile']>>[1]
@@ -362,7 +355,7 @@ export class ProcessController {
       maxBytes: process.spec.log?.maxBytes,
       onChange: () => void this.#feed.push(run.owner, 'its log'),
     })
-    if (!this.prober.stateOf(run.mark)) await this.#probe(run, process, context)
+    if (!this.prober.stateOf(run.mark)) await this.#probe(run, process)
     const state = this.prober.stateOf(run.mark)
     if (state) reportRun(context.status, { process, run, state })
     if (state?.isReady) this.watch.ready(run.owner.uid)
@@ -370,30 +363,15 @@ export class ProcessController {
     this.watch.report(context.status, run.owner.uid)
   }
 
-  async #probe(run: Run, process: ProcessObject, context: Context): Promise<void> {
+  async #probe(run: Run, process: ProcessObject): Promise<void> {
     const { files, ambient, cwd } = this.#options
-    const { ports } = run
-    const { values } = await envValuesOf(process, { verbs: this.#references, context })
-    const { probes = {} } = process.spec
-    // Programs of probes run as the process does.
-    const hasProgram = [probes.startup, probes.readiness, probes.liveness].some((probe) => probe?.exec)
-    const plan = hasProgram ? (await planOf(process, { files, ambient, cwd, ports, values })).plan : { cwd, env: {} }
-    this.prober.watch(
-      {
-        mark: run.mark,
-        logFile: run.logFile,
-        errorFile: run.errorFile,
-        ports,
-        cwd: plan.cwd,
-        env: { ...plan.env, [markVariable]: run.mark },
+    const values = this.#seen.get(process.metadata.uid)?.values ?? new Map<number, string>()
+    this.prober.watch(await probeTarget(run, process, { files, ambient, cwd, ports: run.ports, values }), {
+      probes: process.spec.probes ?? {},
+      onChange: (note) => {
+        this.#feed.push(run.owner, note)
       },
-      {
-        probes,
-        onChange: (note) => {
-          this.#feed.push(run.owner, note)
-        },
-      },
-    )
+    })
   }
 
   /** A request is handled when a run answers it. A stopped object stays stopped. */

@@ -234,7 +234,7 @@ export const programFields = {
 } as const
 
 /** Files whose changes restart a Process. */
-export const watchField = {
+const watchField = {
   type: 'object',
   properties: {
     paths: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 4096 } },

@@ -13,6 +13,7 @@ import { fingerprintOf } from './lifecycle.ts'
 import type { NamedPort } from './ports.ts'
 import type { ProcessObject } from './process-kind.ts'
 import { markVariable } from './process-table.ts'
+import type { ProbeTarget } from './prober.ts'
 import type { Run, RunPlan } from './runs.ts'
 
 interface PlanOptions {
@@ -29,6 +30,12 @@ interface ProcessPlan {
   readonly plan: Pick<RunPlan, 'command' | 'cwd' | 'env' | 'lifetime' | 'separateStderr' | 'terminal'>
   /** Variables that one list has twice. */
   readonly duplicates: readonly string[]
+}
+
+/** A Process, and the values that its variables have elsewhere: by their index. */
+export interface SeenProcess {
+  readonly process: ProcessObject
+  readonly values: ReadonlyMap<number, string>
 }
 
 /** @throws {EnvironmentError} for an environment that no process can have, or a file that is missing */
@@ -59,6 +66,15 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
     },
     duplicates,
   }
+}
+
+/** What the probes of a run look at. Their programs run as the process does. */
+export async function probeTarget(run: Run, process: ProcessObject, options: PlanOptions): Promise<ProbeTarget> {
+  const { mark, logFile, errorFile, ports } = run
+  const { startup, readiness, liveness } = process.spec.probes ?? {}
+  const hasProgram = [startup, readiness, liveness].some((probe) => probe?.exec)
+  const { cwd, env } = hasProgram ? (await planOf(process, options)).plan : { cwd: options.cwd, env: {} }
+  return { mark, logFile, errorFile, ports, cwd, env: { ...env, [markVariable]: mark } }
 }
 
 /** A mark of another Evenkeel that runs us is not passed on: ours takes its place. */

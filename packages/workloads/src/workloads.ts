@@ -34,6 +34,7 @@ import { OsProcessHost } from './os-host.ts'
 import { OsProbes } from './os-probes.ts'
 import { processConnects } from './process-connects.ts'
 import { ProcessController } from './process-controller.ts'
+import type { SeenProcess } from './process-plan.ts'
 import { Ports } from './ports.ts'
 import type { ProcessHost } from './process-host.ts'
 import { processOwners, type ProcessOwners, type ProcessOwnersOptions } from './process-owners.ts'
@@ -120,80 +121,18 @@ export interface WorkloadsRunnable extends Runnable {
   readonly shutdown: Workloads['shutdown']
 }
 
-export function workloads({
-  folder,
-  cwd = process.cwd(),
-  env = process.env,
-  clock = new SystemClock(),
-  random = new SystemRandom(),
-  files = new OsFiles(),
-  logFiles = new OsLogFiles(),
-  watcher = new OsFileWatcher({ clock }),
-  checks = new OsProbes({ clock }),
-  network = new OsNetwork(),
-  router,
-  host: given,
-  containerRuntime,
-  terminals = new ScriptTerminals(),
-  commands: givenCommands,
-  log,
-  ...owners
-}: WorkloadsOptions): Workloads {
-  const { commands: own, ...machine }: Machine = given ? { host: given } : thisMachine({ clock, terminals })
-  const commands = givenCommands ?? own
-  const keeper = new LogKeeper({ files, logFiles, clock, ...(log && { log }) })
-  const session = new Session({
-    ...machine,
-    files,
-    clock,
-    folder: resolve(folder),
-    name: randomUuid(random).slice(0, 8),
-    removeLogs: (prefix) => keeper.remove(prefix),
-    ...(log && { log }),
-  })
-  const ports = new Ports({ host: machine.host })
-  const claims = new PortClaims({ ports, host: machine.host, session })
-  const order = new ShutdownOrder()
-  const services = new Services({ network, claims, order, clock, router, log })
-  const boxes = containers({
-    ...{ session, ports, files, checks, clock, folder: resolve(folder), cwd: resolve(cwd) },
-    findRuntime: () =>
-      containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
-    ...(log && { log }),
-  })
-  const controller = new ProcessController({
-    session,
-    order,
-    claims,
-    files,
-    checks,
-    keeper,
-    watcher,
-    clock,
-    ...(log && { log }),
-    ambient: env,
-    cwd: resolve(cwd),
-    folder: resolve(folder),
-  })
-  const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
-    controller.watch.close()
-    // Programs use services until they have ended.
-    const report = await shutDown({ session, order, clock }, options)
-    await boxes.close()
-    await services.stopListening()
-    services.close()
-    await keeper.close()
-    return report
-  }
-  let ending: Promise<ShutdownReport> | undefined
-  const shutdown = (options?: ShutdownOptions): Promise<ShutdownReport> => {
-    controller.prober.close()
-    ending ??= endAll(options)
-    return ending
-  }
+export function workloads(options: WorkloadsOptions): Workloads {
+  const parts = partsOf(settingsOf(options))
+  const { settings, controller, services, boxes, session } = parts
+  const shutdown = shutdownOf(parts)
   const stop = async (): Promise<readonly Run[]> => (await shutdown()).survivors
   return {
-    controllers: [controller.declaration(), ...processOwners(owners), ...services.declarations(), ...boxes.controllers],
+    controllers: [
+      controller.declaration(),
+      ...processOwners(settings.owners),
+      ...services.declarations(),
+      ...boxes.controllers,
+    ],
     containerLog: boxes.log,
     runnables: [
       {
@@ -207,20 +146,104 @@ export function workloads({
         shutdown,
       },
     ],
-    customResources: [
-      {
-        kind: Process,
-        streams: { log: logHandler({ keeper, clock, log }) },
-        ...connectsOf(commands, {
-          ...{ session, files, ambient: env, cwd: resolve(cwd) },
-          lastSeen: (uid) => controller.lastSeen(uid),
-        }),
-      },
-      { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
-    ],
+    customResources: customResourcesOf(parts),
     stop,
     shutdown,
   }
+}
+
+/** The options with their defaults. */
+function settingsOf({
+  folder,
+  cwd = process.cwd(),
+  env = process.env,
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  files = new OsFiles(),
+  logFiles = new OsLogFiles(),
+  watcher = new OsFileWatcher({ clock }),
+  checks = new OsProbes({ clock }),
+  network = new OsNetwork(),
+  router,
+  host,
+  containerRuntime,
+  terminals = new ScriptTerminals(),
+  commands,
+  log,
+  ...owners
+}: WorkloadsOptions) {
+  const machine: Machine = host ? { host } : thisMachine({ clock, terminals })
+  return {
+    ...{ folder: resolve(folder), cwd: resolve(cwd), env, clock, random, files, logFiles, watcher, checks, network },
+    ...{ router, containerRuntime, log, owners, machine, commands: commands ?? machine.commands },
+  }
+}
+
+/** The controllers, and what they share. */
+function partsOf(settings: ReturnType<typeof settingsOf>) {
+  const { folder, cwd, env, clock, random, files, checks, network, router, containerRuntime, log, machine } = settings
+  const { host } = machine
+  const logged = log && { log }
+  const keeper = new LogKeeper({ files, logFiles: settings.logFiles, clock, ...logged })
+  const session = new Session({
+    ...machine,
+    ...{ files, clock, folder },
+    name: randomUuid(random).slice(0, 8),
+    removeLogs: (prefix) => keeper.remove(prefix),
+    ...logged,
+  })
+  const ports = new Ports({ host })
+  const claims = new PortClaims({ ports, host, session })
+  const order = new ShutdownOrder()
+  const services = new Services({ network, claims, order, clock, router, log })
+  const boxes = containers({
+    ...{ session, ports, files, checks, clock, folder, cwd },
+    findRuntime: () =>
+      containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
+    ...logged,
+  })
+  const controller = new ProcessController({
+    ...{ session, order, claims, files, checks, keeper, watcher: settings.watcher, clock, cwd, folder },
+    ambient: env,
+    ...logged,
+  })
+  return { settings, keeper, session, order, services, boxes, controller }
+}
+
+type Parts = ReturnType<typeof partsOf>
+
+/** Ends everything once; a second call waits for the first one. */
+function shutdownOf({ settings, keeper, session, order, services, boxes, controller }: Parts): Workloads['shutdown'] {
+  const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
+    controller.watch.close()
+    // Programs use services until they have ended.
+    const report = await shutDown({ session, order, clock: settings.clock }, options)
+    await boxes.close()
+    await services.stopListening()
+    services.close()
+    await keeper.close()
+    return report
+  }
+  let ending: Promise<ShutdownReport> | undefined
+  return (options) => {
+    controller.prober.close()
+    ending ??= endAll(options)
+    return ending
+  }
+}
+
+/** The subresources that are served for the kinds. */
+function customResourcesOf({ settings, keeper, session, boxes, controller }: Parts): readonly CustomResourceOptions[] {
+  const { clock, log, files, env, cwd, commands } = settings
+  const lastSeen = (uid: string): SeenProcess | undefined => controller.lastSeen(uid)
+  return [
+    {
+      kind: Process,
+      streams: { log: logHandler({ keeper, clock, log }) },
+      ...(commands && { connects: processConnects({ session, commands, files, ambient: env, cwd, lastSeen }) }),
+    },
+    { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
+  ]
 }
 
 interface Leftovers {
@@ -259,13 +282,6 @@ async function untilStopped(signal: AbortSignal, stop: Workloads['stop']): Promi
     throw new Error(
       `these processes could not be ended: ${survivors.map(({ owner, identity }) => `${owner.namespace}/${owner.name} (pid ${identity?.pid})`).join(', ')}`,
     )
-}
-
-function connectsOf(
-  commands: Commands | undefined,
-  options: Omit<Parameters<typeof processConnects>[0], 'commands'>,
-): Pick<CustomResourceOptions, 'connects'> {
-  return commands ? { connects: processConnects({ ...options, commands }) } : {}
 }
 
 interface Machine extends Pick<SessionOptions, 'host' | 'self' | 'startWatchdog'> {

@@ -301,7 +301,7 @@ describe('a connection ends', () => {
   })
 })
 
-describe('a connection is refused', () => {
+describe('row 10: a connection is refused', () => {
   const status = async (client: RawConnection): Promise<string> => {
     await client.until(() => client.head.endsWith('\r\n\r\n'))
     return client.head.slice(9, 12)
