@@ -3,22 +3,22 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemTable } from '@evenkeel/workloads'
+import { sourceArguments } from '../../tools/run.mjs'
 
-const [runner = '', command = '', here = '', modules = ''] = [
-  '../../tools/run.mjs',
-  './evenkeel.fixture.ts',
-  '.',
-  '../../node_modules',
-].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const [command = '', here = '', modules = ''] = ['./evenkeel.fixture.ts', '.', '../../node_modules'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 
 interface Event {
   readonly event: string
   readonly name?: string
   readonly line?: string
+  readonly phase?: string
+  readonly run?: number
   readonly exitCode?: number
   readonly addresses?: readonly string[]
 }
@@ -31,13 +31,15 @@ interface Order {
 /** The shop in a folder of its own, and what it says. */
 function startShop() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'evenkeel-shop-')))
-  cpSync(here, folder, { recursive: true, filter: (path) => !path.includes('data') })
+  cpSync(here, folder, { recursive: true, filter: (path) => basename(path) !== 'data' })
   symlinkSync(modules, join(folder, 'node_modules'))
-  const child = spawn(process.execPath, [runner, command, 'run', 'app.ts', '--json', '--memory'], {
-    cwd: folder,
-    env: { ...process.env, HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const evenkeel = (...words: readonly string[]) =>
+    spawn(process.execPath, [...sourceArguments(command), ...words], {
+      cwd: folder,
+      env: { ...process.env, HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  const child = evenkeel('run', 'app.ts', '--json', '--memory')
   let text = ''
   const waiting = new Set<() => void>()
   const hear = (piece: Buffer): void => {
@@ -59,6 +61,7 @@ function startShop() {
   return {
     child,
     ended,
+    evenkeel,
     events,
     until: (condition: (events: readonly Event[]) => boolean): Promise<void> =>
       new Promise((resolve, reject) => {
@@ -74,8 +77,11 @@ function startShop() {
   }
 }
 
+/** A connection for each request: one that is open ends with the API. */
+const headers = { connection: 'close' }
+
 const orders = async (url: string): Promise<readonly Order[]> =>
-  (await (await fetch(`${url}/orders`)).json()) as Order[]
+  (await (await fetch(`${url}/orders`, { headers })).json()) as Order[]
 
 test('the shop takes an order while its API is restarted, sends it, and leaves nothing', async () => {
   const shop = startShop()
@@ -89,8 +95,12 @@ test('the shop takes an order while its API is restarted, sends it, and leaves n
   await shop.until(() => addressOf('orders') !== undefined)
   const api = addressOf('orders') ?? ''
   expect(await orders(api)).toMatchObject([{ item: 'a lamp' }])
-  const placed = await fetch(`${api}/orders`, { method: 'POST', body: '{"item":"a chair"}' })
+  const restarted = once(shop.evenkeel('restart', 'process/api'), 'close')
+  await shop.until((events) => events.some(({ name, phase }) => name === 'api' && phase === 'Stopping'))
+  const placed = await fetch(`${api}/orders`, { method: 'POST', headers, body: '{"item":"a chair"}' })
   expect([placed.status, await placed.json()]).toEqual([201, { item: 'a chair', state: 'paid', id: 2 }])
+  expect(await restarted).toEqual([0, null])
+  expect(shop.events().some(({ name, run }) => name === 'api' && run === 2)).toBe(true)
   await shop.until((events) => events.some(({ line }) => line === 'worker: order 2 was sent'))
   expect(await orders(api)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
   shop.child.kill('SIGTERM')

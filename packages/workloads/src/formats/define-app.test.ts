@@ -67,6 +67,17 @@ describe('defineApp', () => {
     expect(named('db')?.metadata.labels).toEqual({ 'app.kubernetes.io/name': 'db' })
   })
 
+  test('the address of a service of a port named http has that scheme, unless it is given', () => {
+    const { objects } = defineApp(({ process, service }) => {
+      const web = process('web', { command: ['web'], ports: [{ name: 'http' }, { name: 'rpc' }] })
+      service('web', { target: web, targetPort: 'http' })
+      service('grpc', { target: web, targetPort: 'http', appProtocol: 'grpc' })
+      service('rpc', { target: web, targetPort: 'rpc' })
+    })
+    const schemes = objects.flatMap(({ kind, spec }) => (kind === 'Service' ? [spec?.['appProtocol']] : []))
+    expect(schemes).toEqual(['http', 'grpc', undefined])
+  })
+
   test('a name that is there twice is a mistake', () => {
     expect(() =>
       defineApp(({ process }) => {

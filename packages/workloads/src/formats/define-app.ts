@@ -80,6 +80,8 @@ export interface ServiceInput extends Described {
   readonly target: WorkloadReference
   /** The name of the port of the process. */
   readonly targetPort: string
+  /** The scheme of its address. @default the name of the port if that is `http` or `https`, else `tcp` */
+  readonly appProtocol?: string
   /** @default any */
   readonly port?: number
 }
@@ -151,12 +153,11 @@ function builderFor(objects: WorkloadObject[]): AppBuilder {
       add(schedule(metadata, { schedule: when, ...(timeZone !== undefined && { timeZone }) }, spec))
       return referenceTo('Schedule', name, 'Ready')
     },
-    service(name, { target, targetPort, port, ...described }) {
+    service(name, { target, targetPort, appProtocol = schemeOf(targetPort), port, ...described }) {
       const labels = { [nameLabel]: target.name }
       label(objects, target, labels)
-      add(
-        workloadObject('Service', metadataOf(name, described), { selector: { matchLabels: labels }, targetPort, port }),
-      )
+      const spec = { selector: { matchLabels: labels }, targetPort, appProtocol, port }
+      add(workloadObject('Service', metadataOf(name, described), spec))
       return serviceReference(name)
     },
     container(name, input) {
@@ -166,6 +167,10 @@ function builderFor(objects: WorkloadObject[]): AppBuilder {
     },
     object: add,
   }
+}
+
+function schemeOf(portName: string): string | undefined {
+  return portName === 'http' || portName === 'https' ? portName : undefined
 }
 
 function partsOf(name: string, input: Described & Wiring) {
