@@ -95,8 +95,10 @@ function appComplaint(house: House, path: string, specifier: string): string | u
     const target = resolveImport(house, path, specifier) ?? ''
     // The bench measures what the examples show.
     if (home === 'bench' && target.startsWith('examples/')) return undefined
-    // An example is complete without the others, but its tests share a browser, and the pictures show several.
-    if (target.startsWith('examples/') && /^examples\/.*\.(?:test|fixture)\.ts$/.test(path)) return undefined
+    // An example is complete without the others, but its tests share a browser, the pictures show several, and a test
+    // that needs the process of the program itself starts it from the sources.
+    const isShared = target.startsWith('examples/') || target === 'tools/run.mjs'
+    if (isShared && /^examples\/.*\.(?:test|fixture)\.ts$/.test(path)) return undefined
     return target.startsWith(`${home}/`) ? undefined : `leaves ${home} by ${specifier}`
   }
   const isOurs = specifier === 'evenkeel' || specifier.startsWith('evenkeel/')

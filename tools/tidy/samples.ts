@@ -121,6 +121,7 @@ const layerSamples: readonly Sample[] = [
     says: /leaves examples\/one/,
   },
   { check: 'layers', path: 'examples/one/page.test.ts', text: "import { a } from '../browser.fixture.ts'" },
+  { check: 'layers', path: 'examples/one/start.test.ts', text: "import { a } from '../../tools/run.mjs'" },
   {
     check: 'layers',
     path: 'packages/conformance/src/a.ts',

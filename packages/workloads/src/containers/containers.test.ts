@@ -452,6 +452,22 @@ describe('networks and volumes', () => {
     expect(world.runtime.networks().map(({ name }) => name)).toEqual(['shared'])
   })
 
+  test('W36: a network whose name was taken is made when the name is free, at the next look after five seconds', async () => {
+    const world = await startContainers()
+    await world.runtime.createNetwork({ name: 'shared', labels: {}, internal: false, ipv6: false })
+    await world.create('clash', { networkName: 'shared' }, ContainerNetwork)
+    const conditionOf = async (): Promise<string | undefined> =>
+      (await world.client.get(ContainerNetwork, { name: 'clash', namespace: 'default' })).status?.conditions?.[0]
+        ?.reason
+    await world.plane.until(async () => (await conditionOf()) === 'NameTaken')
+    await world.runtime.removeNetwork('shared')
+    await world.plane.advance(4000)
+    expect(await conditionOf()).toBe('NameTaken')
+    await world.plane.advance(1000)
+    await world.plane.until(async () => (await conditionOf()) === 'Ready')
+    expect(world.runtime.networks().map(({ name }) => name)).toEqual(['shared'])
+  })
+
   test('W37: a volume that is not ours is used and never deleted; ours is, when the spec says so', async () => {
     const world = await startContainers()
     await world.runtime.createVolume({ name: 'theirs', labels: {} })

@@ -53,7 +53,10 @@ export class NetworkController {
     if ('problem' in live) return notReady(context, { reason: 'RuntimeUnavailable', message: live.problem })
     try {
       const found = await this.#ensure(live.runtime, { object, owner })
-      if ('reason' in found) return { ...notReady(context, found), afterMs: retryMs }
+      if ('reason' in found) {
+        notReady(context, found)
+        return { afterMs: retryMs }
+      }
       const { id, name, driver, subnets, gateways } = found
       context.status.set({ networkName: name, networkId: id, driver, subnets, gateways })
       context.status.condition('Ready', true, { reason: 'Ready' })
