@@ -56,7 +56,7 @@ describe('valueFrom', () => {
     expect((await world.get('api')).status?.run?.number).toBe(2)
   })
 
-  test('W29: values of a Secret and a ConfigMap reach the process, and nothing else', async () => {
+  test('W29, row 23: values of a Secret and a ConfigMap reach the process, and nothing else', async () => {
     const world = await startServices()
     await world.client.create(Secret, { metadata: key, stringData: { password: 'hunter2-säcret' } })
     await world.client.create(ConfigMap, { metadata: key, data: { mode: 'hunter2-mode' } })
