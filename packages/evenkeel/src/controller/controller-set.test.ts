@@ -29,6 +29,8 @@ describe('a declaration that cannot be meant is refused', () => {
     [{ concurrency: 0 }, 'the concurrency of the controller widget must be a whole number of 1 or more, got 0'],
     [{ timeoutMs: Infinity }, 'timeoutMs of the controller widget must be a number above 0, got Infinity'],
     [{ resyncMs: 10 }, 'resyncMs of the controller widget must be 0 or at least 1000, got 10'],
+    [{ verbs: { restart: {} } as never }, 'verbs of a controller must be a list: write verbs: [...]'],
+    [{ owns: ConfigMap as never }, 'owns of the controller widget must be a list: write owns: [...]'],
     [{ reconcile: undefined as never }, 'the controller widget needs a reconcile'],
     [{ reconcileKey: () => undefined }, 'or a reconcileKey and no cleanup'],
     [

@@ -171,12 +171,16 @@ export function checkDeclaration(declaration: ControllerDeclaration): string {
     stuckMs,
     resyncMs = 0,
     verbs = [],
+    owns = [],
+    watches = [],
+    sources = [],
   } = declaration
   const who = `the controller ${name}`
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 63)
     throw new RangeError(
       `a controller's name consists of lower case letters, digits, dots and dashes, got ${JSON.stringify(name)}`,
     )
+  for (const [field, value] of Object.entries({ verbs, owns, watches, sources })) checkList(value, `${field} of ${who}`)
   if (
     reconcileKey
       ? reconcile !== undefined || cleanup !== undefined
@@ -226,8 +230,14 @@ export function verbsOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): r
     for (const needed of verb.needs ?? []) add(needed)
     ordered.add(verb)
   }
+  checkList(verbs, 'verbs of a controller')
   for (const verb of verbs) add(verb)
   return [...ordered]
+}
+
+/** @throws {RangeError} for one item without brackets, or an object of items: a program that is not type-checked has them. */
+function checkList(value: unknown, what: string): void {
+  if (!Array.isArray(value)) throw new RangeError(`${what} must be a list: write ${what.split(' ')[0]}: [...]`)
 }
 
 /** The declaration with everything that follows from its verbs. */
