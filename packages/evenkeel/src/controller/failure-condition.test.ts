@@ -75,6 +75,19 @@ test('F1: FailureCondition goes with the first run that succeeds', () => {
   expect(others.status.isTouched).toBe(false)
 })
 
+test('F1: the failure of a program that reports no status leaves no status behind', () => {
+  const [failing, recovered] = [writerFor(), writerFor(failed)]
+  new FailureCondition(Thing).report(new Error('no such host'), failing)
+  new FailureCondition(Thing).clear(recovered)
+  expect(failing.status.next({}, { without: new Set() })).not.toHaveProperty('observedGeneration')
+  expect(recovered.status.next({ conditions: failed }, { without: new Set() })).toEqual({})
+  const reporting = writerFor()
+  new FailureCondition(Thing).report(new Error('no such host'), reporting)
+  expect(reporting.status.next({ observedGeneration: 2 }, { without: new Set() })).toMatchObject({
+    observedGeneration: 3,
+  })
+})
+
 test('F1: FailureCondition writes nothing for kinds without conditions', () => {
   const writer = writerFor()
   new FailureCondition(Plain).report(new Error('no such host'), writer)

@@ -33,9 +33,11 @@ export class FailureCondition {
     if (!this.#hasConditions || status.hasCondition(type)) return
     const message = error instanceof Error ? error.message : String(error)
     const at = placeOf(error)
-    status.condition(type, false, {
-      reason,
-      message: `${message.slice(0, messageMax)}${at === undefined ? '' : ` (${at})`}`,
+    status.aside(() => {
+      status.condition(type, false, {
+        reason,
+        message: `${message.slice(0, messageMax)}${at === undefined ? '' : ` (${at})`}`,
+      })
     })
   }
 
@@ -43,7 +45,10 @@ export class FailureCondition {
   clear({ object, status }: FailingObject): void {
     if (!this.#hasConditions || status.hasCondition(type)) return
     const { conditions } = (object as { readonly status?: { readonly conditions?: JsonObject[] } }).status ?? {}
-    if (findCondition(readConditions(conditions), type)?.reason === reason) status.removeCondition(type)
+    if (findCondition(readConditions(conditions), type)?.reason !== reason) return
+    status.aside(() => {
+      status.removeCondition(type)
+    })
   }
 }
 

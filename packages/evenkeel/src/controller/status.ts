@@ -59,6 +59,8 @@ export class StatusWriter<S = JsonObject> {
   readonly #conditions = new Map<string, CollectedCondition>()
   readonly #removed = new Set<string>()
   #isTouched = false
+  /** The program set something: it has observed this generation. */
+  #isReported = false
 
   constructor({ object, clock, hasStatus }: StatusWriterOptions) {
     this.#object = object
@@ -94,6 +96,16 @@ export class StatusWriter<S = JsonObject> {
     return this.#conditions.has(type)
   }
 
+  /**
+   * Changes that the runtime makes for a program that set nothing. They do not begin an `observedGeneration`: a program
+   * that reports no status would never update it.
+   */
+  aside(change: () => void): void {
+    const isReported = this.#isReported
+    change()
+    this.#isReported = isReported
+  }
+
   /** Removes a condition, unless the run sets it. */
   removeCondition(type: string): void {
     this.#touch()
@@ -116,6 +128,7 @@ export class StatusWriter<S = JsonObject> {
     }
     if (
       generation !== undefined &&
+      (this.#isReported || current['observedGeneration'] !== undefined) &&
       getOwn(this.#fields, 'observedGeneration') === undefined &&
       !without.has('observedGeneration')
     )
@@ -144,6 +157,7 @@ export class StatusWriter<S = JsonObject> {
         `${this.#object.kind} has no status: add a status schema to its kind, or do not set its status`,
       )
     this.#isTouched = true
+    this.#isReported = true
   }
 }
 
@@ -166,12 +180,13 @@ export async function writeStatus(
   const current = statusOf(newest)
   const next = writer.next(current, { without: dropped.names })
   if (deepEqual(current, next)) return
-  const patch = createMergePatch(current as JsonValue, next as JsonValue) as JsonObject
+  const isEmpty = Object.keys(next).length === 0
+  const patch = isEmpty ? null : (createMergePatch(current as JsonValue, next as JsonValue) as JsonObject)
   try {
     const stored = await client
       .subresource('status')
       .patch(newest, { metadata: { resourceVersion: newest.metadata.resourceVersion }, status: patch }, { signal })
-    dropped.learn(patch, statusOf(stored))
+    if (patch) dropped.learn(patch, statusOf(stored))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

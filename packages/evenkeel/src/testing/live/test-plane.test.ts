@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { declareKind, type KubeObject } from '#api'
+import { declareKind, defineKind, type KubeObject } from '#api'
 import { createLogger, SystemClock, type LogRecord } from '#base'
 import type { ControllerDeclaration } from '#controller'
 import { startTestPlane, type TestPlane } from './test-plane.ts'
@@ -78,6 +78,30 @@ describe('F1: a reconcile that throws, in a test plane', () => {
     await until(() => records.some(({ message }) => message === 'reconcile failed'))
     expect(written).not.toHaveBeenCalled()
   })
+})
+
+test('F1: a program without a status is as before when its reconcile succeeds again', async () => {
+  const Thing = defineKind({
+    group: 'demo.example.com',
+    version: 'v1',
+    kind: 'Thing',
+    spec: { type: 'object', properties: {} },
+    status: { type: 'object', properties: {} },
+  } as const)
+  let isBroken = true
+  const reconcile = (): void => {
+    if (isBroken) throw new Error('no such host')
+  }
+  const log = createLogger({ clock: new SystemClock(), sink: () => undefined })
+  plane = await startTestPlane({ controllers: [{ for: Thing, reconcile }], simulated: true, builtin: false, log })
+  const { client, until } = plane
+  await client.create(Thing, { metadata: { name: 'a', namespace: 'default' }, spec: {} })
+  const statusOf = async (): Promise<object | undefined> =>
+    (await client.get(Thing, { name: 'a', namespace: 'default' })).status
+  await until(async () => (await statusOf()) !== undefined)
+  expect(await statusOf()).toMatchObject({ conditions: [{ type: 'Ready', reason: 'ReconcileError' }] })
+  isBroken = false
+  await until(async () => (await statusOf()) === undefined)
 })
 
 test('F12: startTestPlane installs all versions of a kind', async () => {
