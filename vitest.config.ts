@@ -11,8 +11,9 @@ const conditions = ['source', 'node', 'import', 'module', 'default']
 /** What every test runs with. */
 const shared = {
   environment: 'node',
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // For tests that hang: a machine with a load of 20 takes ten times as long for all others.
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
   // A package with sources under the condition that finds ours, and the one that imports it.
   server: {
     deps: { inline: [/\/eventsource-parser\//, /\/@modelcontextprotocol\/sdk\/dist\/esm\/client\/streamableHttp/] },

@@ -66,7 +66,7 @@ export class Client {
   readonly #patienceMs: number
   readonly #streams: WatchStream[] = []
 
-  constructor(send: Send, { headers = {}, patienceMs = 30_000 }: ClientOptions = {}) {
+  constructor(send: Send, { headers = {}, patienceMs = 120_000 }: ClientOptions = {}) {
     this.#send = send
     this.#headers = headers
     this.#patienceMs = patienceMs

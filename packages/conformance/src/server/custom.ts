@@ -47,18 +47,22 @@ const clock = new SystemClock()
 /** Accepts everything and prunes nothing. */
 export const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
-/** Repeats a request until the response matches, for 30 seconds by default. @throws {Error} When it never does. */
+/** The most of the patience that one attempt uses up: a busy machine gets as many attempts as an idle one. */
+const attemptMsMax = 200
+
+/** Repeats a request until the response matches, for 30 seconds of attempts by default. @throws {Error} When it never does. */
 export async function eventually(
   ask: () => Promise<Answer>,
   fits: (answer: Answer) => boolean,
   { patienceMs = 30_000 }: { patienceMs?: number } = {},
 ): Promise<Answer> {
-  const started = clock.monotonic()
-  for (;;) {
+  for (let usedMs = 0; ;) {
+    const beganMs = clock.monotonic()
     const answer = await ask()
     if (fits(answer)) return answer
-    if (clock.monotonic() - started > patienceMs) throw new Error(`the response never matched: ${answer}`)
+    if (usedMs > patienceMs) throw new Error(`the response never matched: ${answer}`)
     await sleep(clock, pauseMs)
+    usedMs += Math.min(clock.monotonic() - beganMs, attemptMsMax)
   }
 }
 

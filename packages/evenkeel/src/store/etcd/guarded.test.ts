@@ -96,13 +96,13 @@ describe.skipIf(etcdMissing)(
         }
         expect(keys).toEqual(['a', 'b'])
         await expect(
-          openEtcdStore({ endpoints, user: 'root', password: 'wrong', timeouts: { retryMs: 300 } }),
+          openEtcdStore({ endpoints, user: 'root', password: 'wrong', timeouts: { retryMs: 3_000 } }),
         ).rejects.toMatchObject({ reason: 'Unusable', message: expect.stringContaining('password') as string })
-        await expect(openEtcdStore({ endpoints, timeouts: { retryMs: 300 } })).rejects.toMatchObject({
+        await expect(openEtcdStore({ endpoints, timeouts: { retryMs: 3_000 } })).rejects.toMatchObject({
           reason: 'Unusable',
         })
         await expect(
-          openEtcdStore({ endpoints, user: 'guest', password: 'guest', timeouts: { retryMs: 300 } }),
+          openEtcdStore({ endpoints, user: 'guest', password: 'guest', timeouts: { retryMs: 3_000 } }),
         ).rejects.toMatchObject({ reason: 'Unusable', message: expect.stringContaining('permission denied') as string })
       },
     )
@@ -122,9 +122,9 @@ describe.skipIf(etcdMissing)(
         expect(await store.commit(put('a'))).toMatchObject({ ok: true })
         const endpoints = [server.endpoint]
         await expect(
-          openEtcdStore({ endpoints, tls: { cert, key }, timeouts: { retryMs: 300 } }),
+          openEtcdStore({ endpoints, tls: { cert, key }, timeouts: { retryMs: 3_000 } }),
         ).rejects.toMatchObject({ reason: 'Unusable', message: expect.stringMatching(/certificate/) as string })
-        await expect(openEtcdStore({ endpoints, tls: { ca }, timeouts: { retryMs: 300 } })).rejects.toMatchObject({
+        await expect(openEtcdStore({ endpoints, tls: { ca }, timeouts: { retryMs: 3_000 } })).rejects.toMatchObject({
           reason: 'Unusable',
         })
       } finally {
