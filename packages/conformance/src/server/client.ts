@@ -53,7 +53,7 @@ interface ClientOptions {
   /**
    * How long to wait before giving up.
    *
-   * @default 30_000
+   * @default 120_000
    */
   readonly patienceMs?: number
 }

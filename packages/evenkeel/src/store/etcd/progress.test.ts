@@ -72,7 +72,11 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
   })
 
   test('is never ahead of the delivered changes, with writers under this and other prefixes, from any revision', async () => {
-    const [store, writer, foreign] = [await open('/one/', { recentBytesMax: 20_000 }), await open('/one/'), await open('/two/')]
+    const [store, writer, foreign] = [
+      await open('/one/', { recentBytesMax: 20_000 }),
+      await open('/one/'),
+      await open('/two/'),
+    ]
     const start = await store.head()
     const written: Written[] = []
     const stop = new AbortController()
