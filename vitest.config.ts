@@ -60,6 +60,13 @@ const together = [
     'packages/cel/src/**/*.test.ts',
     'packages/conformance/src/**/*.test.ts',
     'bench/**/*.test.ts',
+    // Of workloads those on the simulated host: the others start processes, or look at this one.
+    'packages/workloads/src/{formats,schedules,sets,tasks}/*.test.ts',
+    'packages/workloads/src/{env-references,environment,process-connects,processes,shutdown-order,workloads}.test.ts',
+    'packages/workloads/src/services/{router,service-proxy,services}.test.ts',
+    'packages/workloads/src/watch/{cascade,ignore-patterns,process-watch}.test.ts',
+    'packages/workloads/src/logs/{log-handler,log-lines,time-index}.test.ts',
+    'packages/workloads/src/containers/{containers,log-frames,simulated-runtime}.test.ts',
   )
 /** What `tools/test.mjs --exclude` leaves out: vitest's own flag does not reach projects. */
 const left = ['**/node_modules/**', ...(process.env['TESTS_EXCLUDED'] ?? '').split(',').filter((glob) => glob !== '')]
