@@ -3,8 +3,7 @@
  */
 import { assert } from '#base'
 import type { JsonObject, JsonValue } from '#api'
-import type { splitCbor as splitItems } from './items.ts'
-import type { readCbor, readCborType } from './reader.ts'
+import type { readCbor, readCborType, splitCbor as splitItems } from './reader.ts'
 import type { writeCbor, writeCborEvent } from './writer.ts'
 
 interface CborCodec {
@@ -19,11 +18,7 @@ let codec: CborCodec | undefined
 
 /** Makes CBOR work; must have resolved before {@link encodeCbor} is called. */
 export async function loadCbor(): Promise<CborCodec> {
-  codec ??= {
-    ...(await import('./items.ts')),
-    ...(await import('./reader.ts')),
-    ...(await import('./writer.ts')),
-  }
+  codec ??= { ...(await import('./reader.ts')), ...(await import('./writer.ts')) }
   return codec
 }
 

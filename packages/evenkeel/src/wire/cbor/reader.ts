@@ -25,6 +25,8 @@ import {
   type DocumentLimits,
 } from './items.ts'
 
+export { splitCbor } from './items.ts'
+
 type ReadCborOptions = Partial<DocumentLimits>
 
 /**
