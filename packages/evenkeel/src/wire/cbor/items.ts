@@ -50,7 +50,7 @@ const indefiniteInfo = 31
 export const breakByte = 0xff
 
 /** The head of an item. One object per reader is filled again and again. */
-export interface ItemHead {
+interface ItemHead {
   major: number
   info: number
   /** The argument; lengths above 2^53 are rounded, and longer than any body. */
