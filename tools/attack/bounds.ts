@@ -70,18 +70,37 @@ export function growthOf(half: Cost | undefined, full: Cost): number | undefined
   return growth > 2 && full.cpuMs - 2 * half.cpuMs < chanceCpuMs ? 2 : growth
 }
 
-/** Everything above its bound, as sentences. */
-export function judge({ half, full }: { half: Cost | undefined; full: Cost }, limits: Bounds): string[] {
-  const measured: readonly (readonly [string, number | undefined, number])[] = [
-    ['ms of processor time', full.cpuMs, limits.cpuMs],
-    ['ms per kB', full.cpuMs > noticedCpuMs ? msPerKbOf(full) : undefined, limits.msPerKb],
-    ['MB above the idle server', full.peakMb, limits.peakMb],
-    ['ms of stall', Math.min(full.stallMs, full.cpuMs), limits.stallMs],
-    ['times the cost of the half', growthOf(half, full), limits.growth],
+interface Share {
+  readonly what: string
+  readonly value: number
+  readonly bound: number
+}
+
+/** Each measured number beside its bound; numbers that are too small to say anything are left out. */
+function sharesOf({ half, full }: { half: Cost | undefined; full: Cost }, limits: Bounds): Share[] {
+  const growth = growthOf(half, full)
+  return [
+    { what: 'ms of processor time', value: full.cpuMs, bound: limits.cpuMs },
+    ...(full.cpuMs > noticedCpuMs ? [{ what: 'ms per kB', value: msPerKbOf(full), bound: limits.msPerKb }] : []),
+    { what: 'MB above the idle server', value: full.peakMb, bound: limits.peakMb },
+    { what: 'ms of stall', value: Math.min(full.stallMs, full.cpuMs), bound: limits.stallMs },
+    ...(growth === undefined ? [] : [{ what: 'times the cost of the half', value: growth, bound: limits.growth }]),
   ]
-  return measured
-    .filter(([, value, bound]) => value !== undefined && value > bound)
-    .map(([what, value = 0, bound]) => `${round(value)} ${what}, the bound is ${bound}`)
+}
+
+/** Everything above its bound, as sentences. */
+export function judge(measured: { half: Cost | undefined; full: Cost }, limits: Bounds): string[] {
+  return sharesOf(measured, limits)
+    .filter(({ value, bound }) => value > bound)
+    .map(({ what, value, bound }) => `${round(value)} ${what}, the bound is ${bound}`)
+}
+
+/**
+ * How near a cost is to its bounds: the largest share of one of them, so that memory and stall count as processor time
+ * does. 1 is at a bound. Memory of 60 MB of 200 and a stall of 90 ms of 120 give 0.75.
+ */
+export function severityOf(measured: { half: Cost | undefined; full: Cost }, limits: Bounds): number {
+  return Math.max(...sharesOf(measured, limits).map(({ value, bound }) => value / bound))
 }
 
 /** The smaller of two measurements of the same shape, number by number. */

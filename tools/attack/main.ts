@@ -10,19 +10,19 @@ import { entries, type Shape } from './shape.ts'
 import { round } from './bounds.ts'
 import { buildServer } from './built-server.ts'
 import { Meter, type Row } from './meter.ts'
-import { search, shapeOfRecipe } from './search.ts'
+import { search, shapeOfRecipe, worstOfEach } from './search.ts'
 import { describeSiege, siege } from './siege.ts'
 import { shapes } from './shapes.ts'
 
 const help = `npm run attack -- [options]
 
-  --minutes N  searches for N minutes after the catalogue (default 0)
+  --minutes N  searches for N minutes after the catalogue (default 0): changes documents, not connections
   --only TEXT  only shapes whose entry point or name contains one of these texts, separated by commas;
                or the name of a changed shape that a search has printed
   --siege      hostile clients at once for the minutes (default 10), with polite clients beside them
   --clients N  the hostile clients of a siege (default 24)
   --seed TEXT  repeats a search or a siege (default 1)
-  --json       one JSON line per shape and one for all
+  --json       one JSON line per shape, one per entry point for what came nearest to its bounds, and one for all
   --help
 
 Entry points: ${entries.join(' ')}
@@ -104,9 +104,10 @@ async function runAll(
   }
   if (minutes === 0) return rows
   let tried = 0
+  const endMs = performance.now() + minutes * 60_000
   const found = await search(meter, rows, {
     seed: values.seed,
-    endMs: performance.now() + minutes * 60_000,
+    isOver: () => performance.now() >= endMs,
     onTried: ({ shape }) => {
       progress(`search: ${++tried} tried, ${shape}`)
     },
@@ -139,10 +140,16 @@ function print(cells: readonly string[]): void {
 /** Every failure in a sentence, and how to repeat it. */
 function summarize(rows: readonly Row[]): number {
   const failed = rows.filter(({ failures }) => failures.length > 0)
+  const worst = [...worstOfEach(rows).values()]
   if (values.json) {
+    for (const { entry, shape, severity } of worst)
+      process.stdout.write(`${JSON.stringify({ worst: entry, shape, ofBound: round(severity) })}\n`)
     process.stdout.write(`${JSON.stringify({ shapes: rows.length, failed: failed.length, seed: values.seed })}\n`)
     return failed.length > 0 ? 1 : 0
   }
+  process.stdout.write('\nNearest to their bounds:\n')
+  for (const { entry, shape, severity } of worst)
+    process.stdout.write(`  ${entry.padEnd(9)} ${`${Math.round(severity * 100)} %`.padStart(6)}  ${shape}\n`)
   process.stdout.write(`\n${rows.length} shapes, ${failed.length} above their bounds\n`)
   for (const { shape, failures } of failed)
     process.stdout.write(`${shape}: ${failures.join('; ')}\n  npm run attack -- --only '${shape}'\n`)

@@ -8,7 +8,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from 'evenkeel/unstable/base'
-import { bounds, growthOf, judge, msPerKbOf, smallerOf, type Cost } from './bounds.ts'
+import { bounds, growthOf, judge, msPerKbOf, severityOf, smallerOf, type Cost } from './bounds.ts'
 import { scratchCollections } from './fixtures.ts'
 import { PoliteClient } from './polite.ts'
 import { bytesOf, isDocumentShape, type Entry, type Shape } from './shape.ts'
@@ -28,6 +28,8 @@ export interface Row {
   readonly stallMs: number
   /** The slowest answer to the polite client; for information, because it depends on the machine. */
   readonly politeMs: number
+  /** The largest share of a bound that it reached. */
+  readonly severity: number
   readonly failures: readonly string[]
 }
 
@@ -90,10 +92,12 @@ export class Meter {
     }
     const { full } = pair
     const { bytes, status, cpuMs, peakMb, stallMs, politeMs } = full
+    const half = comparableHalf(shape, pair)
     const shown = {
       cpuMs,
       msPerKb: msPerKbOf(full),
-      growth: growthOf(comparableHalf(shape, pair), full),
+      growth: growthOf(half, full),
+      severity: severityOf({ half, full }, bounds[shape.entry]),
       peakMb,
       stallMs,
       politeMs,

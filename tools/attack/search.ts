@@ -57,7 +57,7 @@ function makeOf(shape: DocumentShape, n: number): AttackRequest {
 
 export interface SearchOptions {
   readonly seed: string
-  readonly endMs: number
+  isOver(): boolean
   onTried(row: Row): void
 }
 
@@ -66,33 +66,44 @@ interface Candidate {
   readonly score: number
 }
 
-/** Searches until the time is over; returns the worst of each entry point, when it is worse than the catalogue. */
+/**
+ * Searches until the time is over. Returns everything above a bound, and of each entry point the worst that was tried
+ * when it is worse than the catalogue.
+ */
 export async function search(
-  meter: Meter,
+  meter: Pick<Meter, 'row'>,
   known: readonly Row[],
-  { seed, endMs, onTried }: SearchOptions,
+  { seed, isOver, onTried }: SearchOptions,
 ): Promise<Row[]> {
   let pool = known.flatMap(candidateOf).sort(byScore).slice(0, poolMax)
-  const worst = new Map<Entry, Row>()
-  const scores = new Map<Entry, number>()
-  for (const row of known) scores.set(row.entry, Math.max(scores.get(row.entry) ?? 0, scoreOf(row)))
-  for (let round = 0; performance.now() < endMs && pool.length > 0; round++) {
+  const worst = worstOfEach(known)
+  const failed: Row[] = []
+  for (let round = 0; !isOver() && pool.length > 0; round++) {
     const recipe = nextRecipe(pool, `${seed}-${round}`)
     const shape = shapeOfRecipe(nameOf(recipe))
     if (!shape || bytesOf(shape.make(recipe.n, new SeededRandom(''))) > bodyBytesMax) continue
     const row = await meter.row(shape, { seed })
     onTried(row)
     pool = [...pool, { recipe, score: scoreOf(row) }].sort(byScore).slice(0, poolMax)
-    if (scoreOf(row) <= (scores.get(row.entry) ?? 0) && row.failures.length === 0) continue
-    if (scoreOf(row) <= scoreOf(worst.get(row.entry))) continue
-    worst.set(row.entry, row)
+    if (row.failures.length > 0) failed.push(row)
+    else if (row.severity > (worst.get(row.entry)?.severity ?? 0)) worst.set(row.entry, row)
   }
-  return [...worst.values()]
+  return [...failed, ...[...worst.values()].filter((row) => !known.includes(row))]
 }
 
-/** Cost per byte counts, and so does the whole: a request that is cheap per byte can still stop a server. */
-function scoreOf(row: Row | undefined): number {
-  return row === undefined ? 0 : row.cpuMs * Math.sqrt(row.msPerKb) * (row.growth ?? 1)
+/** The row of each entry point that is nearest to its bounds. */
+export function worstOfEach(rows: readonly Row[]): Map<Entry, Row> {
+  const worst = new Map<Entry, Row>()
+  for (const row of rows) if (row.severity > (worst.get(row.entry)?.severity ?? 0)) worst.set(row.entry, row)
+  return worst
+}
+
+/**
+ * What to change next: what is near a bound, whichever it is, and of these what costs most per byte: a cheap request
+ * that does much is the one to make larger.
+ */
+function scoreOf({ severity, msPerKb, growth = 1 }: Row): number {
+  return severity * growth * Math.sqrt(1 + msPerKb)
 }
 
 function byScore(one: Candidate, other: Candidate): number {
