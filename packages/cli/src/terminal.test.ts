@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ago, changesBetween, duration, formatTable, ProgressLine, safeLine, safeText } from './terminal.ts'
+import {
+  ago,
+  changesBetween,
+  changesByApply,
+  duration,
+  formatTable,
+  ProgressLine,
+  safeLine,
+  safeText,
+} from './terminal.ts'
 
 // eslint-disable-next-line no-control-regex -- matches characters that must not appear
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
@@ -63,6 +72,27 @@ describe('changesBetween', () => {
       'spec.on true → false',
       'spec.list[x].n 1 → 2',
       'spec.more nothing → "b"',
+    ])
+  })
+})
+
+describe('changesByApply', () => {
+  const given = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' }, spec: { on: true } }
+  const old = { ...given, metadata: { name: 'a', resourceVersion: '1' } }
+  const reported = { ...old, metadata: { name: 'a', resourceVersion: '2', finalizers: ['x/y'] }, status: { lit: true } }
+
+  test('leaves out what a controller wrote between the read and the apply', () => {
+    expect(changesByApply(given as never, old as never, reported as never)).toEqual([])
+    expect(changesByApply(given as never, old as never, { ...reported, spec: { on: false } } as never)).toEqual([
+      'spec.on true → false',
+    ])
+  })
+
+  test('has a status and finalizers that the apply names', () => {
+    const named = { ...given, metadata: { name: 'a', finalizers: ['x/y'] }, status: { lit: true } }
+    expect(changesByApply(named as never, old as never, reported as never)).toEqual([
+      'metadata.finalizers nothing → ["x/y"]',
+      'status nothing → {"lit":true}',
     ])
   })
 })

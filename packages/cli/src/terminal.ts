@@ -3,7 +3,7 @@
  *
  * Objects are written by many clients. So their text never moves the cursor or rings the bell.
  */
-import { isJsonObject, parseTime, type JsonValue, stringifyJson } from 'evenkeel/unstable/api'
+import { isJsonObject, parseTime, type JsonObject, type JsonValue, stringifyJson } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
 import type { Output } from './command.ts'
 
@@ -63,27 +63,45 @@ export function duration(ms: number): string {
 }
 
 /** Fields that change with every write. */
-const noise = new Set(['metadata.resourceVersion', 'metadata.managedFields'])
+const noise = ['metadata.resourceVersion', 'metadata.managedFields']
 
 /** The differences of two versions of an object, in the order of the new one: `spec.replicas 1 → 3`. */
-export function changesBetween(old: KubeObject, next: KubeObject): readonly string[] {
+export function changesBetween(
+  old: KubeObject,
+  next: KubeObject,
+  { except = [] }: { readonly except?: readonly string[] } = {},
+): readonly string[] {
   const changes: string[] = []
-  compare(old as unknown as JsonValue, next as unknown as JsonValue, { path: '', changes })
+  const ignored = new Set([...noise, ...except])
+  compare(old as unknown as JsonValue, next as unknown as JsonValue, { path: '', changes, ignored })
   return changes
+}
+
+/**
+ * What an apply of `given` changed. A controller may write its status or a finalizer between the read and the apply: these
+ * count only when the apply names them.
+ */
+export function changesByApply(given: KubeObject, old: KubeObject, next: KubeObject): readonly string[] {
+  const ofOthers = ['status', 'metadata.finalizers'].filter((path) => {
+    const [field = '', inner] = path.split('.')
+    const value = (given as unknown as JsonObject)[field]
+    return inner === undefined ? value === undefined : !(isJsonObject(value) && inner in value)
+  })
+  return changesBetween(old, next, { except: ofOthers })
 }
 
 function compare(
   old: JsonValue | undefined,
   next: JsonValue | undefined,
-  { path, changes }: { path: string; changes: string[] },
+  { path, changes, ignored }: { path: string; changes: string[]; ignored: ReadonlySet<string> },
 ): void {
-  if (noise.has(path) || stringifyJson(old) === stringifyJson(next)) return
+  if (ignored.has(path) || stringifyJson(old) === stringifyJson(next)) return
   if (isJsonObject(old) && isJsonObject(next)) {
     for (const name of new Set([...Object.keys(next), ...Object.keys(old)]))
-      compare(old[name], next[name], { path: path === '' ? name : `${path}.${name}`, changes })
+      compare(old[name], next[name], { path: path === '' ? name : `${path}.${name}`, changes, ignored })
   } else if (Array.isArray(old) && Array.isArray(next) && old.length === next.length) {
     for (const [index, value] of next.entries())
-      compare(old[index], value, { path: `${path}[${nameOf(value) ?? index}]`, changes })
+      compare(old[index], value, { path: `${path}[${nameOf(value) ?? index}]`, changes, ignored })
   } else changes.push(`${path} ${shortOf(old)} → ${shortOf(next)}`)
 }
 

@@ -5,7 +5,7 @@ import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { oneNamespaceOption, type Command, type Invocation } from '../command.ts'
 import { readManifests } from '../manifests.ts'
-import { changesBetween } from '../terminal.ts'
+import { changesByApply } from '../terminal.ts'
 
 export const apply: Command = {
   name: 'apply',
@@ -46,19 +46,14 @@ async function applyOne(
     signal,
     ...(dryRun && { dryRun }),
   })
-  const outcome = before === undefined ? 'created' : isSame(before, stored, { dryRun }) ? 'unchanged' : 'configured'
+  const outcome =
+    before === undefined ? 'created' : changesByApply(object, before, stored).length === 0 ? 'unchanged' : 'configured'
   const { name, namespace } = stored.metadata
   if (json)
     stdout.write(
       `${JSON.stringify({ outcome, dryRun, apiVersion: object.apiVersion, kind: object.kind, name, ...(namespace !== undefined && { namespace }) })}\n`,
     )
   else stdout.write(`${object.kind.toLowerCase()}/${name} ${outcome}${dryRun ? ' (dry run)' : ''}\n`)
-}
-
-/** The result of a dry run has the version of the stored object, whatever would change. */
-function isSame(before: KubeObject, stored: KubeObject, { dryRun }: { readonly dryRun: boolean }): boolean {
-  if (dryRun) return changesBetween(before, stored).length === 0
-  return before.metadata.resourceVersion === stored.metadata.resourceVersion
 }
 
 function nameOf(

@@ -5,7 +5,7 @@ import { formatTime, type JsonObject, type JsonValue } from 'evenkeel/unstable/a
 import type { KubeObject } from 'evenkeel'
 import { Failure } from '../failure.ts'
 import { parseManifests } from '../manifests.ts'
-import { changesBetween } from '../terminal.ts'
+import { changesByApply } from '../terminal.ts'
 import { findAction, perform } from './action-tools.ts'
 import { hasMask, isSecret, maskChange } from './secret-mask.ts'
 import type { ObjectTarget } from './scope.ts'
@@ -76,7 +76,7 @@ async function applyOne(object: KubeObject, { target, dryRun, force, call }: App
   const before = await client.find(object, { name, ...place }, { signal })
   const placed = { ...object, metadata: { ...object.metadata, ...place } }
   const after = await client.apply(placed, { force, fieldManager, signal, ...(dryRun && { dryRun }) })
-  const changed = before === undefined ? [] : changesBetween(before as KubeObject, after as KubeObject)
+  const changed = before === undefined ? [] : changesByApply(object, before as KubeObject, after as KubeObject)
   return {
     kind: object.kind,
     name,
