@@ -44,3 +44,14 @@ test('F4: importProgram refuses a second run, and leaves nothing behind when the
   await expect(importProgram(url)).rejects.toThrow('run was called twice: pass all controllers to one call')
   expect(programTaker()).toBeUndefined()
 })
+
+test('F2: importProgram has the exports of a module that was compiled to CommonJS', async () => {
+  const path = join(folder, 'app.cjs')
+  const compiled = "Object.defineProperty(module.exports, '__esModule', { value: true })\n"
+  writeFileSync(
+    path,
+    `${compiled}Object.defineProperty(module.exports, 'app', { get: () => 'shop', enumerable: true })\n`,
+  )
+  const { exports } = await importProgram(pathToFileURL(path).href)
+  expect([exports['app'], exports['default']]).toEqual(['shop', undefined])
+})

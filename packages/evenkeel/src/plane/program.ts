@@ -68,7 +68,7 @@ export async function importProgram(
   })
   const finished = import(url) as Promise<Readonly<Record<string, unknown>>>
   try {
-    const exports = (await (until ? Promise.race([finished, handedOver]) : finished)) ?? {}
+    const exports = namedExports((await (until ? Promise.race([finished, handedOver]) : finished)) ?? {})
     const waiting = program ? undefined : patience?.(exports)
     if (waiting) await Promise.race([handedOver, waiting])
     return { exports, program, finished }
@@ -76,6 +76,18 @@ export async function importProgram(
     if (until) void until.then(release)
     else release()
   }
+}
+
+/**
+ * Without `"type": "module"` in its package.json a TypeScript module may be compiled to CommonJS when it is loaded. All that it
+ * exports is in `default` then, with the mark that compilers set.
+ *
+ *   { default: { __esModule: true, app: … } }  ─▶  { app: … }
+ */
+function namedExports(exports: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { default: only } = exports
+  const isCompiled = typeof only === 'object' && only !== null && '__esModule' in only
+  return isCompiled ? { ...only, ...exports, default: (only as { default?: unknown }).default } : exports
 }
 
 function release(): void {
