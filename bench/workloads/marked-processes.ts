@@ -3,6 +3,7 @@
  * however it detached it. Linux only.
  *
  *   EVENKEEL_BENCH=TOKEN  ─▶ the tool ─▶ its helpers                 not started by `sleep`: what the tool costs
+ *                                    ├─▶ its watchdog                without the mark: a child that says what it is
  *                                    └─▶ `sleep 100000.TOKEN` × 50   the programs
  *
  * A zombie is not alive: process 1 of a container may take seconds to collect it.
@@ -48,8 +49,15 @@ export class MarkedProcesses {
     )
   }
 
-  usage(): ToolUsage {
-    const ids = this.tools()
+  /** Watchdogs of ours, which have a small environment of their own. */
+  watchdogs(): readonly number[] {
+    const tools = new Set(this.tools())
+    return processIds().filter(
+      (id) => read(id, 'cmdline').includes('evenkeel-watchdog') && tools.has(parentOf(id)) && isAlive(id),
+    )
+  }
+
+  usage(ids: readonly number[] = [...this.tools(), ...this.watchdogs()]): ToolUsage {
     return {
       processes: ids.length,
       cpuUs: cpuUsOf(ids) ?? 0,
@@ -60,7 +68,7 @@ export class MarkedProcesses {
 
   /** Ends everything of this run. */
   sweep(): void {
-    for (const id of [...this.tools(), ...this.programs()])
+    for (const id of [...this.watchdogs(), ...this.tools(), ...this.programs()])
       try {
         process.kill(id, 'SIGKILL')
       } catch {
@@ -85,6 +93,11 @@ function isAlive(id: number): boolean {
   const stat = read(id, 'stat')
   const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
   return state !== '' && state !== 'Z' && state !== 'X'
+}
+
+function parentOf(id: number): number {
+  const stat = read(id, 'stat')
+  return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0])
 }
 
 function pssBytesOf(id: number): number {

@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { randomInt, SeededRandom } from 'evenkeel/unstable/base'
 import { median, type BenchOptions, type Print } from '../print.ts'
 import { MarkedProcesses, type ToolUsage } from './marked-processes.ts'
 import { findTools, type Tool } from './tools.ts'
@@ -20,6 +21,7 @@ interface SessionFigures {
   readonly startCpuMs: number
   readonly idleCpuMsPerS: number
   readonly usage: ToolUsage
+  readonly watchdog: ToolUsage
   readonly endMs: number
   /** Programs that were alive at the end of the patience. */
   readonly survivors: number
@@ -27,11 +29,15 @@ interface SessionFigures {
 
 interface SessionPlan {
   readonly count: number
+  /** How many programs run before the session goes on. @default all */
+  readonly running?: number
   readonly end: 'SIGTERM' | 'SIGKILL'
   readonly idleMs: number
 }
 
 const startPatienceMs = 60_000
+/** How many kills; a peer is killed this many times less often, because its survivors take the whole patience. */
+const trials = { ours: 200, peer: 20 }
 /** What is alive so long after the end of the tool is left behind. */
 const endPatienceMs = 5_000
 const lookMs = 3
@@ -43,12 +49,12 @@ export async function measureSessions({ rounds, quick, only, print }: BenchOptio
   }
   const tools = findTools()
   for (const count of quick ? [3] : [50, 1000]) {
-    const cases = ['start', 'idle', 'memory', 'stop'].map((name) => `${name} ${count}`)
+    const cases = ['start', 'idle', 'memory', 'watchdog', 'stop'].map((name) => `${name} ${count}`)
     if (cases.some((name) => name.includes(only)))
       await compare(tools, { count, end: 'SIGTERM', idleMs: quick ? 100 : 5_000 }, { rounds, only, print })
   }
   const count = quick ? 3 : 50
-  if (`kill -9 ${count}`.includes(only)) await compareKills(tools, { count, rounds: quick ? 1 : rounds * 5, print })
+  if (`kill -9 ${count}`.includes(only)) await compareKills(tools, { count, isQuick: quick, print })
 }
 
 interface Comparing {
@@ -65,21 +71,38 @@ async function compare(tools: readonly Tool[], plan: SessionPlan, { rounds, only
     for (const tool of contenders) results.set(tool, [...(results.get(tool) ?? []), await session(tool, plan)])
   const [[, ours] = [undefined, []], ...peers] = results
   const rows: readonly Row[] = [
-    { case: 'start', unit: 'ms', of: ({ startMs }) => startMs, more: 'startCpuMs' },
-    { case: 'idle', unit: 'CPU ms/s', of: ({ idleCpuMsPerS }) => idleCpuMsPerS },
-    { case: 'memory', unit: 'MB RSS', of: ({ usage }) => usage.rssBytes / 1e6, more: 'pss' },
-    { case: 'stop', unit: 'ms', of: ({ endMs }) => endMs, more: 'survivors' },
+    { case: 'start', unit: 'ms', of: ({ startMs }) => startMs, more: 'startCpuMs', goals: { 1000: 5_000 } },
+    { case: 'idle', unit: 'CPU ms/s', of: ({ idleCpuMsPerS }) => idleCpuMsPerS, goals: { 50: 1 } },
+    {
+      case: 'memory',
+      unit: 'MB RSS',
+      of: ({ usage, watchdog }) => (usage.rssBytes - watchdog.rssBytes) / 1e6,
+      more: 'pss',
+      goals: { 50: 130 },
+    },
+    {
+      case: 'watchdog',
+      unit: 'MB RSS',
+      of: ({ watchdog }) => watchdog.rssBytes / 1e6,
+      goals: { 50: 5, 1000: 5 },
+      isOurs: true,
+    },
+    { case: 'stop', unit: 'ms', of: ({ endMs }) => endMs, more: 'survivors', goals: { 50: 150, 1000: 2_000 } },
   ]
   for (const row of rows.filter((one) => `${one.case} ${plan.count}`.includes(only)))
-    for (const [tool, theirs] of peers.length > 0 ? peers : [[undefined, []] as const])
+    for (const [tool, theirs] of peers.length > 0 && !row.isOurs ? peers : [[undefined, []] as const])
       print({
         case: `${row.case} ${plan.count}`,
         ours: median(ours.map(row.of)),
         peer: tool && median(theirs.map(row.of)),
-        peerName: tool?.name ?? 'no peer: PROCESS_COMPOSE, DCP',
+        peerName: tool?.name ?? (row.isOurs ? 'peers have none' : noPeer),
         unit: row.unit,
         lessIsBetter: true,
-        more: { ...moreOf(row, 'ours', ours), ...(tool && moreOf(row, tool.name, theirs)) },
+        more: {
+          ...(row.goals?.[plan.count] !== undefined && { goal: row.goals[plan.count] }),
+          ...moreOf(row, 'ours', ours),
+          ...(tool && moreOf(row, tool.name, theirs)),
+        },
       })
 }
 
@@ -88,7 +111,13 @@ interface Row {
   readonly unit: string
   readonly of: (figures: SessionFigures) => number
   readonly more?: 'startCpuMs' | 'pss' | 'survivors'
+  /** At most this, by the number of programs. */
+  readonly goals?: Readonly<Record<number, number>>
+  /** Only ours has it. */
+  readonly isOurs?: boolean
 }
+
+const noPeer = 'no peer: PROCESS_COMPOSE, DCP'
 
 function moreOf({ more }: Row, who: string, figures: readonly SessionFigures[]): Record<string, number> {
   switch (more) {
@@ -106,25 +135,34 @@ function moreOf({ more }: Row, who: string, figures: readonly SessionFigures[]):
   }
 }
 
+/** Kills at moments that differ from trial to trial: during the start, and up to half a second after it. */
 async function compareKills(
   tools: readonly Tool[],
-  { count, rounds, print }: { readonly count: number; readonly rounds: number; readonly print: Print },
+  { count, isQuick, print }: { readonly count: number; readonly isQuick: boolean; readonly print: Print },
 ): Promise<void> {
+  const random = new SeededRandom('kill -9')
   const results = new Map<Tool, SessionFigures[]>()
-  for (let round = 0; round < rounds; round++)
-    for (const tool of tools)
-      results.set(tool, [...(results.get(tool) ?? []), await session(tool, { count, end: 'SIGKILL', idleMs: 0 })])
+  for (const [index, tool] of tools.entries()) {
+    const kills = isQuick ? 1 : index === 0 ? trials.ours : trials.peer
+    const figures: SessionFigures[] = []
+    for (let trial = 0; trial < kills; trial++) {
+      const running = trial % 2 === 0 ? count : randomInt(random, count)
+      figures.push(await session(tool, { count, running, end: 'SIGKILL', idleMs: randomInt(random, 500) }))
+    }
+    results.set(tool, figures)
+  }
   const [[, ours] = [undefined, []], ...peers] = results
   for (const [tool, theirs] of peers.length > 0 ? peers : [[undefined, []] as const])
     print({
       case: `kill -9 ${count}`,
       ours: median(ours.map(({ endMs }) => endMs)),
       peer: tool && median(theirs.map(({ endMs }) => endMs)),
-      peerName: tool?.name ?? 'no peer: PROCESS_COMPOSE, DCP',
+      peerName: tool?.name ?? noPeer,
       unit: 'ms until gone',
       lessIsBetter: true,
       more: {
-        trials: rounds,
+        goal: 1_000,
+        trials: ours.length,
         slowest: Math.round(Math.max(...ours.map(({ endMs }) => endMs))),
         ...moreOf({ case: '', unit: '', of: () => 0, more: 'survivors' }, 'ours', ours),
         ...(tool && moreOf({ case: '', unit: '', of: () => 0, more: 'survivors' }, tool.name, theirs)),
@@ -132,21 +170,22 @@ async function compareKills(
     })
 }
 
-async function session(tool: Tool, { count, end, idleMs }: SessionPlan): Promise<SessionFigures> {
+async function session(tool: Tool, { count, running = count, end, idleMs }: SessionPlan): Promise<SessionFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'evenkeel-bench-'))
   const marked = new MarkedProcesses(`${process.pid}${Math.floor(performance.now() * 1000)}`)
   try {
     const startedMs = performance.now()
     const child = await tool.start({ folder, count, marked })
-    await until(() => marked.programs().length >= count, { tool, child })
+    await until(() => marked.programs().length >= running, { tool, child })
     const startMs = performance.now() - startedMs
     const startCpuMs = marked.usage().cpuUs / 1000
     const before = marked.usage().cpuUs
     await sleep(idleMs)
     const usage = marked.usage()
+    const watchdog = marked.usage(marked.watchdogs())
     const idleCpuMsPerS = idleMs === 0 ? 0 : (usage.cpuUs - before) / idleMs
     const { endMs, survivors } = await ended(child, marked, end)
-    return { startMs, startCpuMs, idleCpuMsPerS, usage, endMs, survivors }
+    return { startMs, startCpuMs, idleCpuMsPerS, usage, watchdog, endMs, survivors }
   } finally {
     marked.sweep()
     rmSync(folder, { recursive: true, force: true })
