@@ -59,3 +59,22 @@ export const longTests = [
   'examples/finalizer/finalizer.test.ts',
   'tools/start.test.ts',
 ]
+
+/**
+ * Of the long tests those that depend on the Node they run on: packages as they are installed, programs in processes of
+ * their own, threads, and the schedules of the Explorer, which must be the same everywhere. CI runs them on the oldest
+ * supported Node.
+ */
+export const nodeTests = [
+  'packages/evenkeel/src/testing/determinism.test.ts',
+  'packages/evenkeel/src/testing/workers.test.ts',
+  'packages/cli/src/commands/program.test.ts',
+  'packages/cli/src/commands/run.test.ts',
+  'packages/cli/src/commands/serve.test.ts',
+  'packages/conformance/src/server/on-large-writes.test.ts',
+  'packages/workloads/src/real-commands.test.ts',
+  'packages/workloads/src/real-processes.test.ts',
+  'examples/hello/app.test.ts',
+  'tools/package.test.ts',
+  'tools/tutorial.test.ts',
+]

@@ -4,6 +4,7 @@
  *   node tools/test.mjs             all but the long ones (long-tests.mjs)
  *   node tools/test.mjs --all       all of them
  *   node tools/test.mjs --long      only the long ones
+ *   node tools/test.mjs --node      of the long ones those that depend on the Node
  *   node tools/test.mjs PATH ...    those of the path, long or not
  *
  * All arguments go to vitest (a path, `-t NAME`, `--watch`), except `--exclude GLOB`, which goes to vitest.config.ts:
@@ -14,7 +15,7 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { longTests } from './long-tests.mjs'
+import { longTests, nodeTests } from './long-tests.mjs'
 import { sentByTerminal } from './run.mjs'
 
 const tools = dirname(fileURLToPath(import.meta.url))
@@ -37,18 +38,20 @@ function vitestArguments(given) {
   ]
 }
 
-/** Takes `--all`, `--long` and every `--exclude GLOB` out of the arguments. */
+const sets = { '--long': longTests, '--node': nodeTests }
+
+/** Takes `--all`, `--long`, `--node` and every `--exclude GLOB` out of the arguments. */
 function chooseTests(given) {
   const excluded = []
   const rest = []
   for (let index = 0; index < given.length; index++) {
     if (given[index] === '--exclude') excluded.push(given[++index])
-    else if (given[index] !== '--all' && given[index] !== '--long') rest.push(given[index])
+    else if (given[index] !== '--all' && !(given[index] in sets)) rest.push(given[index])
   }
-  const isLong = given.includes('--long')
+  const [only = []] = Object.entries(sets).flatMap(([flag, tests]) => (given.includes(flag) ? [tests] : []))
   const isChosen = rest.some((argument) => !argument.startsWith('-'))
-  if (!isLong && !given.includes('--all') && !isChosen) excluded.push(...longTests)
-  return { excluded: excluded.join(','), only: isLong ? longTests.join(',') : '', rest }
+  if (only.length === 0 && !given.includes('--all') && !isChosen) excluded.push(...longTests)
+  return { excluded: excluded.join(','), only: only.join(','), rest }
 }
 
 /** Resolves with the exit code and the last counts that the reporter sent. */
