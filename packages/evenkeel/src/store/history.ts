@@ -110,7 +110,7 @@ export interface RetentionOptions {
   /**
    * The maximum memory for changes and the versions they replaced.
    *
-   * @default 1/16 of the largest size of the heap, at most 64 MiB
+   * @default 1/24 of the largest size of the heap, at most 64 MiB
    */
   historyBytesMax?: number
 }
@@ -136,7 +136,7 @@ export class Retention {
       clock,
       historyMs = 300_000,
       historyChangesMax = 500_000,
-      historyBytesMax = heapShare(1 / 16, { max: 64 * 1024 * 1024 }),
+      historyBytesMax = heapShare(1 / 24, { max: 64 * 1024 * 1024 }),
     }: RetentionOptions & { clock: Clock },
   ) {
     if (!(historyMs > 0)) throw new RangeError(`historyMs must be above 0, got ${historyMs}`)

@@ -121,14 +121,14 @@ export interface ListenLimits {
   /**
    * Unread bytes of all connections together. Those of one user may have a quarter of it.
    *
-   * @default 1/16 of the largest size of the heap, at most 67_108_864
+   * @default 1/24 of the largest size of the heap, at most 67_108_864
    */
   readonly unreadBytesMax: number
   /**
    * Bytes of responses that wait for clients that do not read, of all connections together. Above it the slowest ones are
    * disconnected.
    *
-   * @default 1/16 of the largest size of the heap, at most 67_108_864
+   * @default 1/24 of the largest size of the heap, at most 67_108_864
    */
   readonly unsentBytesMax: number
   /**
@@ -165,7 +165,7 @@ const defaultListenLimits: Omit<ListenLimits, 'unreadBytesMax' | 'unsentBytesMax
 
 /** The given limits, with defaults for the rest. */
 export function withDefaultListenLimits(given: Partial<ListenLimits>): ListenLimits {
-  const heldMax = heapShare(1 / 16, { max: 67_108_864 })
+  const heldMax = heapShare(1 / 24, { max: 67_108_864 })
   const limits = { ...defaultListenLimits, unreadBytesMax: heldMax, unsentBytesMax: heldMax, ...given }
   for (const [name, limit] of Object.entries(limits)) {
     if (!(Number.isSafeInteger(limit) && limit > 0))
