@@ -85,7 +85,10 @@ export async function loadModule(
     ...(until && { until }),
     patience,
   }).catch((error: unknown) => {
-    throw new Failure('bad-file', `cannot load ${file}: ${describeLoadError(error)}`, { cause: error })
+    throw new Failure('bad-file', `cannot load ${file}: ${describeLoadError(error)}`, {
+      cause: error,
+      ...hintFor(error),
+    })
   })
   const { controllers = [], kinds = [], runnables = [] } = program ?? exports
   const { serve } = exports
@@ -155,6 +158,12 @@ function describeLoadError(error: unknown): string {
   return isPlace ? `${error.message} (${first.replace(/^file:\/\//, '')})` : error.message
 }
 
+/** A new package.json has no type: tsx compiles to CommonJS then, which has no await outside of functions. */
+function hintFor(error: unknown): { hint?: string } {
+  const needsType = /top-level await is currently not supported/i.test(error instanceof Error ? error.message : '')
+  return needsType ? { hint: 'npm pkg set type=module' } : {}
+}
+
 /** Resolves `FILE` or `FILE#EXPORT` for the Explorer and prepares its import. @throws {Failure} `bad-file` */
 export async function resolveModule(word: string, folder: string): Promise<string> {
   const at = word.lastIndexOf('#')
@@ -173,7 +182,7 @@ export async function orBadFile<T>(done: Promise<T>): Promise<T> {
   try {
     return await done
   } catch (error) {
-    if (error instanceof RangeError) throw new Failure('bad-file', error.message, { cause: error })
+    if (error instanceof RangeError) throw new Failure('bad-file', error.message, { cause: error, ...hintFor(error) })
     throw error
   }
 }
