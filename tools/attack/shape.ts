@@ -73,6 +73,11 @@ export function isDocumentShape(shape: Shape): shape is DocumentShape {
   return 'make' in shape
 }
 
+/** Whether a search has made this shape: its name says how. */
+export function isRecipe({ name }: Shape): boolean {
+  return name.includes('~')
+}
+
 /** The largest body that a shape sends: the limit of the server. */
 export const bodyBytesMax = 3 * 1024 * 1024
 
