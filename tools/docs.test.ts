@@ -2,7 +2,7 @@
  * Checks the documentation: programs type-check, fences are valid, and links work. tools/docs-run.test.ts runs the
  * programs.
  */
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { brokenLinks } from './doc-examples/links.ts'
@@ -59,6 +59,18 @@ describe('pages', () => {
 
   test('links work', () => {
     expect(pages.flatMap((page) => brokenLinks(page, readPage(page)))).toEqual([])
+  })
+
+  test('F18: the page of a package has no link to a file that is not packed, and shows the hello world of README.md', () => {
+    const names = readdirSync(join(root, 'packages')).filter((name) =>
+      existsSync(join(root, 'packages', name, 'README.md')),
+    )
+    const links = names.flatMap((name) =>
+      [...readPage(`packages/${name}/README.md`).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => `${name}: ${to}`),
+    )
+    expect(links.filter((link) => !/: (?:https:|#|LICENSE$)/.test(link))).toEqual([])
+    const [hello] = fencesOf('README.md', readPage('README.md')).filter(({ language }) => language === 'ts')
+    expect(readPage('packages/evenkeel/README.md')).toContain(hello?.text)
   })
 
   test('invalid fences are rejected', () => {

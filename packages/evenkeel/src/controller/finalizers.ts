@@ -34,7 +34,7 @@ export function cleanupSteps(declaration: ControllerDeclaration, controller: str
 }
 
 /** The finalizer of a controller without a declared one. */
-export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
+function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
   return `${group || 'evenkeel.dev'}/${controller}`
 }
 

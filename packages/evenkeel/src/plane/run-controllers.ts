@@ -11,7 +11,7 @@
 import { isApiError, type Kind, type UnstructuredObject } from '#api'
 import { anySignal, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import { Client, ConfigError, findConfig, loadConfig, openConnection, type ConnectionConfig } from '#client'
-import { verbsOf, type ControllerDeclaration } from '#controller'
+import { verbsOf, withVerbs, type ControllerDeclaration } from '#controller'
 import { Manager, rbacOf, type ManagerOptions } from '#manager'
 import { crdsOf, installKinds, type Server } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
@@ -240,7 +240,7 @@ export function manifestsOf(
   const { controllers, name = nameFor(controllers), leaderElection } = options
   const account = serviceAccount ?? name
   const lease = leaderElection === false ? undefined : { name, namespace }
-  const { objects } = rbacOf({ name, declarations: controllers, lease })
+  const { objects } = rbacOf({ name, declarations: controllers.map(withVerbs), lease })
   return {
     crds: crdsOf(installable(options)),
     rbac: [
