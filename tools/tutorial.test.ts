@@ -22,8 +22,13 @@ interface Fence {
   readonly text: string
 }
 
+interface Section {
+  readonly title: string
+  readonly fences: readonly Fence[]
+}
+
 /** The sections of the page, each with its fences. */
-function sections(): readonly { readonly title: string; readonly fences: readonly Fence[] }[] {
+function sections(): readonly Section[] {
   return page.split(/^## /m).map((text) => ({
     title: text.slice(0, text.indexOf('\n')),
     fences: [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({
@@ -67,23 +72,53 @@ test('the tutorial works as it is printed, from the installation to the last ste
   const [program = '', ...before] = install.trimEnd().split('\n').reverse()
   expect(program).toMatch(/^npx tsx blogs\.ts/)
   await type(before.reverse().join('\n'), home)
-  for (const { title, fences } of steps) {
-    const source = fences.find(({ info }) => info === 'ts' || info === 'ts run')
-    if (!source) continue
-    writeFileSync(join(reader, 'blogs.ts'), source.text)
-    if (source.info === 'ts run') {
-      const expected = fences.find(({ info }) => info === 'text prints')?.text
-      expect(await type(program, reader), title).toBe(expected)
-    } else
-      await whileRunning(
-        program,
-        fences.filter(({ info }) => info === 'sh'),
-      )
+  for (const { title, fences } of steps.filter(isNumbered)) {
+    const source = fences.find(isProgram)
+    writeFileSync(join(reader, 'blogs.ts'), source?.text ?? '')
+    if (source?.info === 'ts run') expectPrinted(await type(program, reader), printedAfter(source, fences), title)
+    else await whileRunning(program, { title, fences })
   }
 }, 600_000)
 
+test('each numbered step has one whole program, with lines to type or with its output', () => {
+  const steps = sections().filter(isNumbered)
+  expect(steps.map(({ title }) => Number.parseInt(title))).toEqual([1, 2, 3, 4, 5, 6, 7])
+  for (const { title, fences } of steps) {
+    expect(
+      fences.filter(({ info }) => info.startsWith('ts')).map((fence) => isProgram(fence)),
+      title,
+    ).toEqual([true])
+    const shown = fences.filter(({ info }) => info === 'text prints')
+    expect(shown.length, title).toBeGreaterThan(0)
+  }
+})
+
+function isNumbered({ title }: { readonly title: string }): boolean {
+  return /^\d+\. /.test(title)
+}
+
+function isProgram({ info }: Fence): boolean {
+  return info === 'ts' || info === 'ts run'
+}
+
+/** The output that the page shows below a program or below lines that are typed. */
+function printedAfter(fence: Fence, fences: readonly Fence[]): string | undefined {
+  const next = fences[fences.indexOf(fence) + 1]
+  return next?.info === 'text prints' ? next.text : undefined
+}
+
+/** Compares with the page: `…` is what differs between runs, and a line of its own stands for the rest of the lines. */
+function expectPrinted(output: string, shown: string | undefined, title: string): void {
+  if (shown === undefined) return
+  const pattern = shown
+    .replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+    .replace(/^…\n$/m, String.raw`[^]*`)
+    .replaceAll('…', String.raw`[^\n]*?`)
+  if (!new RegExp(`^${pattern}$`).test(output)) expect(output, title).toBe(shown)
+}
+
 /** Runs the program of a step, types its lines in another terminal, and presses Ctrl-C. */
-async function whileRunning(program: string, typed: readonly Fence[]): Promise<void> {
+async function whileRunning(program: string, { title, fences }: Section): Promise<void> {
   const child = spawn('bash', ['-c', `exec ${program.replace(/#.*/, '')}`], {
     cwd: reader,
     env: environment(),
@@ -104,7 +139,8 @@ async function whileRunning(program: string, typed: readonly Fence[]): Promise<v
   })
   await ready
   try {
-    for (const { text } of typed) await type(text, reader)
+    for (const fence of fences.filter(({ info }) => info === 'sh'))
+      expectPrinted(await type(fence.text, reader), printedAfter(fence, fences), title)
   } catch (error) {
     throw new Error(`the program said: ${said.text}`, { cause: error })
   } finally {

@@ -105,7 +105,7 @@ export const serverEquivalents: readonly Equivalent[] = [
   {
     file: 'server/listen/listener.ts',
     original: `server.on('tlsClientError', (error) => {
-      this.#options.log.debug('a TLS handshake failed', { error })
+      this.#options.log.debug('TLS handshake failed', { error })
     })`,
     mutated: 'undefined',
     because: 'A log line: Node closes the socket with or without a listener.',

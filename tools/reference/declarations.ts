@@ -43,10 +43,37 @@ export function documentedNames(source: ts.SourceFile, checker: ts.TypeChecker):
   if (!module) return []
   const symbols = checker.getExportsOfModule(module)
   const context = { checker, exported: new Map(symbols.map((symbol) => [original(symbol, checker), symbol.name])) }
-  return symbols
-    .map((symbol) => documented(symbol, context))
-    .sort((a, b) => compareText(a.name.toLowerCase(), b.name.toLowerCase()) || compareText(b.name, a.name))
+  return [...symbols.map((symbol) => documented(symbol, context)), ...augmentations(source, context)].sort(
+    (a, b) => compareText(a.name.toLowerCase(), b.name.toLowerCase()) || compareText(b.name, a.name),
+  )
 }
+
+/** What a module adds to interfaces of another package: matchers of a test runner. */
+function augmentations(source: ts.SourceFile, context: PageContext): Documented[] {
+  return source.statements.flatMap((node) => {
+    if (!ts.isModuleDeclaration(node) || !ts.isStringLiteral(node.name) || !node.body) return []
+    const interfaces = ts.isModuleBlock(node.body) ? node.body.statements.filter(ts.isInterfaceDeclaration) : []
+    return interfaces.flatMap(({ name, members }) =>
+      members.flatMap((one) => {
+        const [shown] = member(one, context)
+        if (!shown || !one.name) return []
+        const { signature, text, example } = shown
+        return [
+          {
+            ...noParts,
+            name: one.name.getText(),
+            kind: name.text.replace(/s$/, '').toLowerCase(),
+            signature,
+            text,
+            examples: example === '' ? [] : [example],
+          },
+        ]
+      }),
+    )
+  })
+}
+
+const noParts = { group: 'value', parameters: [], throws: [], bases: [], members: [], options: [] } as const
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
@@ -113,6 +140,8 @@ function isArrow(node: ts.Declaration | undefined): boolean {
 /** Its direct base types that have an entry on the page. */
 function basesOf({ declarations = [] }: ts.Symbol, { checker, exported }: PageContext): ts.Symbol[] {
   return declarations.flatMap((node) => {
+    const joined = interfacesOf(node, checker)
+    if (joined.length > 0) return joined.filter((one) => exported.has(one))
     if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return []
     const extended = (node.heritageClauses ?? []).filter(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
     return extended.flatMap(({ types }) =>
@@ -125,10 +154,26 @@ function basesOf({ declarations = [] }: ts.Symbol, { checker, exported }: PageCo
   })
 }
 
+/** The interfaces that a type alias joins with `&`; none for any other declaration. */
+function interfacesOf(node: ts.Declaration, checker: ts.TypeChecker): ts.Symbol[] {
+  if (!ts.isTypeAliasDeclaration(node) || !ts.isIntersectionTypeNode(node.type)) return []
+  const symbols = node.type.types.flatMap((part) => {
+    const named = ts.isTypeReferenceNode(part) && !part.typeArguments && checker.getSymbolAtLocation(part.typeName)
+    return named ? [original(named, checker)] : []
+  })
+  const areInterfaces = symbols.every(({ flags }) => flags & ts.SymbolFlags.Interface)
+  return areInterfaces && symbols.length === node.type.types.length ? symbols : []
+}
+
 /** Its own members, and those of base types without an entry. A class shows its own. */
 function membersOf(symbol: ts.Symbol, bases: readonly ts.Symbol[], context: PageContext): Member[] {
   const own = (symbol.declarations ?? []).flatMap((node): ts.Declaration[] => {
     if (ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node)) return [...node.members]
+    const joined = interfacesOf(node, context.checker).filter((one) => !context.exported.has(one))
+    if (joined.length > 0)
+      return joined
+        .flatMap(({ declarations = [] }) => declarations.filter(ts.isInterfaceDeclaration))
+        .flatMap(({ members }) => [...members])
     const initializer = ts.isVariableDeclaration(node) && !node.type ? node.initializer : undefined
     return initializer && ts.isObjectLiteralExpression(initializer) ? [...initializer.properties] : []
   })
@@ -172,8 +217,9 @@ function member(node: ts.Declaration, { checker }: PageContext): Member[] {
   return [{ signature: memberOf(node, checker), text: [docs, ...byDefault].filter(Boolean).join(' '), example }]
 }
 
-/** Private members, brands, compiler-only types, and the name of an error. */
+/** Private and internal members, brands, compiler-only types, and the name of an error. */
 function isHidden(node: ts.Declaration, name: ts.Node | undefined): boolean {
+  if (ts.getJSDocTags(node).some(({ tagName }) => tagName.text === 'internal')) return true
   const text = name?.getText() ?? ''
   if ((ts.isMethodDeclaration(node) || ts.isMethodSignature(node)) && isImplementation(node)) return true
   const isBrand = name !== undefined && ts.isComputedPropertyName(name) && !text.startsWith('[Symbol.')

@@ -59,9 +59,11 @@ function pageOf(specifier: string, header: string, names: readonly Documented[])
     const rows = names.filter((one) => one.group === group).map((one) => `| ${anchors.get(one)} | ${summaryOf(one)} |`)
     return rows.length === 0 ? [] : [`| ${title} | |\n|---|---|\n${rows.join('\n')}`]
   }
+  const [about = '', ...examples] = header.split(/^@example\n/m)
   const parts = [
     `# \`${specifier}\``,
-    header,
+    about.trim(),
+    ...examples.map((example) => fence(example)),
     ...list('Functions, classes, constants', 'value'),
     ...list('Types', 'type'),
     ...names.map((one) => sectionOf(one, anchors)),

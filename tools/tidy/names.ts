@@ -47,8 +47,17 @@ function computedMessages(file: HouseFile): Finding[] {
     const message = node.arguments[0]
     if (message && !isConstant(message))
       findings.push(findingAt(file, message, 'a log message is a constant: put what varies into fields'))
+    else if (message && isOurs(file) && unclear.test(message.getText()))
+      findings.push(findingAt(file, message, 'a log message begins with what failed: "cannot serve X", "X failed"'))
   })
   return findings
+}
+
+/** Messages that begin with an article, or hide in a passive which part failed. */
+const unclear = /['"](?:an? |[^'"]*\b(?:could not be|cannot be|is no longer|are no longer)\b)/
+
+function isOurs({ path }: HouseFile): boolean {
+  return path.startsWith('packages/evenkeel/') || path.startsWith('packages/cli/')
 }
 
 /** `log.warn(…)`, `this.#log.warn(…)`, `options.log?.warn(…)`. */

@@ -242,6 +242,12 @@ const nameSamples: readonly Sample[] = [
   },
   {
     check: 'names',
+    path: `${src}/server/passive.ts`,
+    text: "log.error('a definition cannot be served', { error })",
+    says: /a log message begins with what failed/,
+  },
+  {
+    check: 'names',
     path: `${src}/server/passed.ts`,
     text: 'options.log?.error(message)',
     says: /a log message is a constant/,

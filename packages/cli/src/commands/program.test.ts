@@ -1,6 +1,7 @@
 /**
  * One shape of program: `await run(...)` by itself, under `up`, `up --watch`, `explore`, `generate` and a debugger.
  */
+import { readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +13,18 @@ import { startFile, startProcess } from '../fixtures/process.fixture.ts'
 import { pausedProgram } from '../fixtures/inspector.fixture.ts'
 
 const program = fileURLToPath(new URL('../fixtures/greeting.fixture.ts', import.meta.url))
+const databases = fileURLToPath(new URL('../fixtures/databases.fixture.ts', import.meta.url))
+const page = fileURLToPath(new URL('../../../../docs/guides/on-a-cluster.md', import.meta.url))
 const greeting = (who: string, name = 'a'): string =>
   `{ apiVersion: test.dev/v1, kind: Greeting, metadata: { name: ${name} }, spec: { who: ${who} } }`
 /** What `explore` reads. */
 const exported: keyof typeof Greeting = 'scenario'
 let folder: string
+
+interface Rule {
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
 let stops: (() => Promise<unknown>)[]
 
 beforeEach(async () => {
@@ -99,6 +107,32 @@ describe('a program that calls run', () => {
       'Role greeting-controller',
       'RoleBinding greeting-controller',
     ])
+  })
+
+  test('F7: generate prints the CRDs of the verbs, and the permissions that follow from them', async () => {
+    const words = ['generate', databases, '--namespace', 'databases', '--json']
+    const { code, out } = await startProcess(words, folder).ended
+    const { items } = JSON.parse(out) as { items: { kind: string; metadata: { name: string }; rules?: Rule[] }[] }
+    const namesOf = (kind: string): string[] => items.filter((item) => item.kind === kind).map((it) => it.metadata.name)
+    expect(code).toBe(0)
+    expect(namesOf('CustomResourceDefinition')).toEqual([
+      'externalrefs.evenkeel.dev',
+      'operations.evenkeel.dev',
+      'databases.test.dev',
+    ])
+    const rules = items.find(({ kind }) => kind === 'ClusterRole')?.rules ?? []
+    const allowed = new Set(
+      rules.flatMap(({ resources, verbs }) => resources.flatMap((one) => verbs.map((verb) => `${verb} ${one}`))),
+    )
+    // The driver's record, its finalizer, and what an operation needs to be performed and to expire.
+    for (const need of ['create externalrefs', 'update databases', 'list operations', 'delete operations'])
+      expect(allowed).toContain(need)
+    expect(allowed).toContain('patch operations/status')
+    expect(readFileSync(page, 'utf8')).toContain(
+      `$ npx evenkeel generate databases.ts --namespace databases --json | jq -r '.items[] | .kind + " " + .metadata.name'\n${items
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}\n`)
+        .join('')}`,
+    )
   })
 
   test('F16: up --only runs the controllers with these names, and knows them', async () => {

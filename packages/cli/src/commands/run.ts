@@ -51,15 +51,15 @@ export const run: Command = {
     namespace: { type: 'string', short: 'n', value: 'NAME', about: 'where the objects are (default: default)' },
     ...copyOption,
     only: { type: 'string', value: 'NAMES', about: 'only these, separated by commas, and what they depend on' },
-    detach: { type: 'boolean', short: 'd', about: 'go on in the background; evenkeel down ends it' },
-    wait: { type: 'boolean', about: 'stop with exit code 1 if not everything gets ready in time' },
+    detach: { type: 'boolean', short: 'd', about: 'run in the background; evenkeel down stops it' },
+    wait: { type: 'boolean', about: 'stop with exit code 1 unless everything is ready in time' },
     timeout: { type: 'string', value: 'TIME', about: 'for --wait: how long (default: 60s)' },
     'exit-on': { type: 'string', value: 'NAME', about: 'stop when this one ends, or when one fails: failure' },
     'shutdown-timeout': { type: 'string', value: 'TIME', about: 'kill what is left after this time (default: 30s)' },
     plain: { type: 'boolean', about: 'print log lines instead of the live view' },
   },
   details:
-    'FILE is evenkeel.yaml, app.ts, process-compose.yaml, compose.yaml or Procfile; without one, the first of them that is there. Ctrl-C stops consumers before providers; a second one kills.',
+    'FILE is evenkeel.yaml, app.ts, process-compose.yaml, compose.yaml or Procfile; without one, the first of them that exists. Ctrl-C stops consumers before providers; a second one kills.',
   examples: [
     'evenkeel run',
     'evenkeel run Procfile --plain',
@@ -249,7 +249,7 @@ class ApplicationRun {
     })
     this.#output.begin(this.#heading(ready, served), namesOf(objects))
     for (const { kind, name } of removed)
-      this.#output.say(`${kind.toLowerCase()}/${name} left the files: it is removed`)
+      this.#output.say(`${kind.toLowerCase()}/${name} is no longer in the files: removing it`)
   }
 
   #heading({ url, embedded }: Ready, pages: readonly { readonly name: string; readonly url: string }[]): string {
@@ -276,7 +276,7 @@ class ApplicationRun {
     const { values, io } = this.#call
     const { namespace, waitMs, shutdownMs } = this.#options
     const client = this.#client
-    if (!client) throw new Error('the application has not begun')
+    if (!client) throw new Error('the application has not started')
     const session = new RunSession({
       client,
       namespace,
@@ -342,7 +342,7 @@ class ApplicationRun {
       })
     else if (key === 'quit') {
       if (this.#quit.signal.aborted) this.#urgent.abort(new Error('a second Ctrl-C'))
-      this.#quit.abort(new Error('a person asked to stop'))
+      this.#quit.abort(new Error('the user stopped it'))
     } else if (row) void this.#act(key, row)
   }
 

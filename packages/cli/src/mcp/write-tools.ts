@@ -21,7 +21,7 @@ const apply: Tool = {
     'Creates or changes objects by server-side apply. By default nothing is changed: the result says what would change. Show that to the person, then call again with dryRun false.',
   input: {
     manifest: { type: 'string', description: 'Objects as YAML or JSON; several YAML documents are separated by ---' },
-    dryRun: { type: 'boolean', description: 'Only say what would change', default: true },
+    dryRun: { type: 'boolean', description: 'Report what would change, and change nothing', default: true },
     force: { type: 'boolean', description: 'Take over fields of other field managers', default: false },
   },
   required: ['manifest'],
@@ -97,7 +97,7 @@ const remove: Tool = {
     ...argument,
     confirm: {
       type: 'string',
-      description: 'The uid of the object, or its name once more: a check that this object is meant',
+      description: 'The uid of the object, or its name once more: confirms that this is the right object',
     },
     dryRun: { type: 'boolean', description: 'Only check', default: false },
   },

@@ -49,7 +49,7 @@ export async function detach(call: Invocation, { folder, workloads, waits }: Det
       }
       if ((record.state === 'ready' || !waits) && (await activeRun(folder, workloads))) break
     } else if (hasEnded())
-      throw new Failure('refused', 'evenkeel run has ended before it began', {
+      throw new Failure('refused', 'evenkeel run exited before it was ready', {
         hint: `read ${join(folder, 'run.log')}`,
       })
     await sleep(io.clock, lookMs, { signal: io.signal })

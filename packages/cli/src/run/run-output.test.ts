@@ -102,7 +102,7 @@ Stopped.
     })
     expect(text).toBe(`web : killed after 10.0 s: it did not end in time
 web : goes on: its lifetime is Persistent
-web : could not be ended: 7 (node)
+web : still running: 7 (node)
 Stopped with exit code 1.
 `)
   })

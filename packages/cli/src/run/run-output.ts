@@ -89,7 +89,7 @@ export function outcomeLine({ outcome, tookMs, survivors }: ShutdownOutcome): st
   if (outcome === 'Stopped') return `stopped in ${took}`
   if (outcome === 'Killed') return `killed after ${took}: it did not end in time`
   if (outcome === 'Kept') return 'goes on: its lifetime is Persistent'
-  return `could not be ended: ${survivors.map(({ pid, command }) => `${pid} (${command})`).join(', ')}`
+  return `still running: ${survivors.map(({ pid, command }) => `${pid} (${command})`).join(', ')}`
 }
 
 export class JsonOutput implements RunOutput {

@@ -64,7 +64,7 @@ export class RunSession {
   async run(): Promise<RunEnding> {
     const { client, namespace, clock, signal, waitMs, onReady, doubtful } = this.#options
     const removeListener = onAbort(signal, () => {
-      this.#ending.resolve({ exitCode: 0, why: 'it was asked to stop' })
+      this.#ending.resolve({ exitCode: 0, why: 'stop was requested' })
     })
     const resources = await workloadResources(client, this.#stop.signal)
     this.#watch = new WorkloadWatch(client, {

@@ -20,22 +20,22 @@ const gauges: readonly { readonly name: string; readonly help: string; readonly 
   },
   {
     name: 'evenkeel_cache_bytes',
-    help: 'About how much memory cached objects take while nobody looks inside.',
+    help: 'Approximate memory of cached objects, in bytes, before a program reads their fields.',
     read: (sources) => sum(sources, ({ informer }) => informer.bytes),
   },
   {
     name: 'evenkeel_cache_watches',
-    help: 'How many watches there are, for different namespaces, selections or parts of the objects.',
+    help: 'Number of watches: one for each namespace, selector and projection.',
     read: (sources) => sources.length,
   },
   {
     name: 'evenkeel_cache_synced',
-    help: 'Whether everything was listed at least once.',
+    help: 'Whether the first list is complete.',
     read: (sources) => Number(sources.every(({ informer }) => informer.hasSynced)),
   },
   {
     name: 'evenkeel_cache_last_event_age_seconds',
-    help: 'How long ago the server was last heard, if only to say that nothing happened; infinite when it never was.',
+    help: 'Seconds since the last data from the server, bookmarks included; infinite before the first.',
     read: (sources) => Math.max(...sources.map(({ informer }) => informer.silentMs ?? Infinity)) / 1000,
   },
 ]

@@ -24,7 +24,7 @@ import type { Client } from '#client'
 import { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ContextPlugin } from './context.ts'
 import { checkDeclaration, withVerbs, type ControllerDeclaration } from './declaration.ts'
-import { cleanupSteps, finalizerFor } from './finalizers.ts'
+import { cleanupSteps } from './finalizers.ts'
 import { describeHealth, type ControllerHealth } from './health.ts'
 import { HotLoops, type HotLoopOptions } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
@@ -79,8 +79,7 @@ export class Controller {
       ledger,
       hotLoops,
     } = environment
-    const name = given.name ?? given.for.kind.toLowerCase()
-    const declaration = withVerbs(given, () => finalizerFor(given, name))
+    const declaration = withVerbs(given)
     this.name = checkDeclaration(declaration)
     this.declaration = declaration
     this.#environment = environment

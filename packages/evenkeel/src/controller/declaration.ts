@@ -241,12 +241,15 @@ function checkList(value: unknown, what: string): void {
 }
 
 /** The declaration with everything that follows from its verbs. */
-export function withVerbs(declared: ControllerDeclaration, finalizerOf: () => string): ControllerDeclaration {
+export function withVerbs(declared: ControllerDeclaration): ControllerDeclaration {
   const verbs = verbsOf(declared)
   if (verbs.length === 0) return declared
   const declaration = { ...declared, verbs }
   const parts = verbs.map((verb) => verb.adds?.(declaration) ?? {})
-  const cleanup = [...ownSteps(declared, finalizerOf), ...parts.toReversed().flatMap((part) => part.cleanup ?? [])]
+  const cleanup = [
+    ...cleanupSteps(declared, declared.name ?? declared.for.kind.toLowerCase()),
+    ...parts.toReversed().flatMap((part) => part.cleanup ?? []),
+  ]
   const { cleanup: _, finalizer: __, ...rest } = declaration
   return {
     ...rest,
@@ -258,14 +261,6 @@ export function withVerbs(declared: ControllerDeclaration, finalizerOf: () => st
     ...(declared.reconcileKey && { reconcileKey: declared.reconcileKey.bind(declared) }),
     ...(cleanup.length > 0 && { cleanup }),
   }
-}
-
-function ownSteps(declaration: ControllerDeclaration, finalizerOf: () => string): readonly CleanupStep[] {
-  const { cleanup, finalizer = finalizerOf() } = declaration
-  if (cleanup === undefined) return []
-  return typeof cleanup === 'function'
-    ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }]
-    : cleanup
 }
 
 /** A kind that the author and a verb both name is watched once. */

@@ -281,7 +281,7 @@ describe('the report of a cleanup', () => {
       {
         type: 'Warning',
         reason: 'CleanupGivenUp',
-        note: 'x/bucket did not come to an end in 60 s and was given up; may be left behind: the thing outside with the id b-7, Gadget g1, Gadget g2, Gadget g3, Gadget g4, Gadget g5',
+        note: 'x/bucket did not finish within 60 s and was given up; may be left behind: the external resource with the id b-7, Gadget g1, Gadget g2, Gadget g3, Gadget g4, Gadget g5',
       },
     ])
     await world.stop()
@@ -322,7 +322,7 @@ describe('the report of a cleanup', () => {
     ])
     await world.clock.advance(10_000)
     expect(events.map(({ note }) => note)).toEqual([
-      'x/bucket did not come to an end in 3 s and was given up; may be left behind: whatever it stands for',
+      'x/bucket did not finish within 3 s and was given up; may be left behind: its external resource',
     ])
     await world.stop()
   })

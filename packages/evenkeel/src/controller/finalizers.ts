@@ -34,7 +34,7 @@ export function cleanupSteps(declaration: ControllerDeclaration, controller: str
 }
 
 /** The finalizer of a controller without a declared one. */
-export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
+function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
   return `${group || 'evenkeel.dev'}/${controller}`
 }
 
@@ -151,7 +151,7 @@ export class CleanupReport {
     this.#emitEvent({
       type: 'Warning',
       reason: 'CleanupGivenUp',
-      note: `${finalizer} did not come to an end in ${Math.round(timeoutMs / 1000)} s and was given up; may be left behind: ${leftBehind(this.#parts.object)}`,
+      note: `${finalizer} did not finish within ${Math.round(timeoutMs / 1000)} s and was given up; may be left behind: ${leftBehind(this.#parts.object)}`,
     })
     return true
   }
@@ -192,11 +192,11 @@ function leftBehind(object: KubeObject): string {
   const { external, children } = isJsonObject(status) ? status : {}
   const named = [
     ...(isJsonObject(external) && external['id'] !== undefined
-      ? [`the thing outside with the id ${String(external['id'])}`]
+      ? [`the external resource with the id ${String(external['id'])}`]
       : []),
     ...(Array.isArray(children) ? children.filter(isJsonObject) : [])
       .slice(0, 5)
       .map(({ kind, name }) => `${String(kind)} ${String(name)}`),
   ]
-  return named.join(', ') || 'whatever it stands for'
+  return named.join(', ') || 'its external resource'
 }

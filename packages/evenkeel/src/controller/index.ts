@@ -7,6 +7,7 @@ export {
   checkDeclaration,
   verbsOf,
   watching,
+  withVerbs,
   type CleanupStep,
   type ControllerDeclaration,
   type PolicyRule,

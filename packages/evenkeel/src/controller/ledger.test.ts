@@ -358,7 +358,7 @@ describe('hot loops', () => {
     expect(at).toHaveLength(10)
     await world.clock.advance(1600)
     expect(at.slice(10)).toEqual([100, 300, 700, 1500])
-    const warnings = world.lines.filter(({ message }) => message.startsWith('a reconcile keeps causing itself'))
+    const warnings = world.lines.filter(({ message }) => message.startsWith('reconcile triggers itself'))
     expect(warnings[0]).toMatchObject({
       level: 'warn',
       fields: { kind: 'Widget', object: 'a/one', rounds: 10, fields: ['status.seen'], delayMs: 100 },
@@ -390,7 +390,7 @@ describe('hot loops', () => {
     world.api.put(ConfigMap, 'one')
     await world.clock.advance(60_000)
     expect(runs).toBeLessThan(80)
-    const warning = world.lines.find(({ message }) => message.startsWith('a reconcile keeps causing itself'))
+    const warning = world.lines.find(({ message }) => message.startsWith('reconcile triggers itself'))
     expect(warning?.fields['fields']).toEqual(['data.colour'])
     await world.stop()
   })

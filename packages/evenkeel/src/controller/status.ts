@@ -50,10 +50,23 @@ interface StatusWriterOptions {
   readonly hasStatus: boolean
 }
 
+/**
+ * The `status` of a reconcile's context: what the run sets, written once when the run ends, and only if it differs.
+ *
+ * @example
+ * function report(status: StatusWriter<{ url?: string }>, url: string | undefined): void {
+ *   status.set({ url })
+ *   status.condition('Ready', url !== undefined, { reason: url === undefined ? 'NoAddress' : 'Serving' })
+ * }
+ */
 export class StatusWriter<S = JsonObject> {
   readonly #object: KubeObject
   readonly #clock: Clock
-  /** Whether the kind has a status. */
+  /**
+   * Whether the kind has a status.
+   *
+   * @internal
+   */
   readonly hasStatus: boolean
   readonly #fields: JsonObjectDraft = {}
   readonly #conditions = new Map<string, CollectedCondition>()
@@ -62,24 +75,37 @@ export class StatusWriter<S = JsonObject> {
   /** The program set something: it has observed this generation. */
   #isReported = false
 
+  /** @internal */
   constructor({ object, clock, hasStatus }: StatusWriterOptions) {
     this.#object = object
     this.#clock = clock
     this.hasStatus = hasStatus
   }
 
-  /** Whether anything was set. A reconcile that sets nothing leaves the status alone. */
+  /**
+   * Whether anything was set. A reconcile that sets nothing leaves the status alone.
+   *
+   * @example if (!status.isTouched) status.condition('Ready', true)
+   */
   get isTouched(): boolean {
     return this.#isTouched
   }
 
-  /** Sets fields; others stay as they are, `undefined` removes one. */
+  /**
+   * Sets fields; others stay as they are, `undefined` removes one.
+   *
+   * @example status.set({ readyReplicas: 3, lastError: undefined })
+   */
   set(fields: { readonly [Name in keyof S]?: S[Name] | undefined }): void {
     this.#touch()
     for (const [name, value] of Object.entries(fields)) setOwn(this.#fields, name, value)
   }
 
-  /** Sets a condition; `undefined`: unknown. */
+  /**
+   * Sets a condition; `undefined`: unknown. `observedGeneration` and `lastTransitionTime` follow.
+   *
+   * @example status.condition('Ready', false, { reason: 'NoImage', message: 'set spec.image' })
+   */
   condition(
     type: string,
     holds: boolean | ConditionStatus | undefined,
@@ -91,7 +117,11 @@ export class StatusWriter<S = JsonObject> {
     this.#conditions.set(type, { type, status, reason: reason ?? word.replace(/\W/g, '_'), message })
   }
 
-  /** Whether this run has set the condition. */
+  /**
+   * Whether this run has set the condition.
+   *
+   * @example if (!status.hasCondition('Degraded')) status.condition('Ready', true)
+   */
   hasCondition(type: string): boolean {
     return this.#conditions.has(type)
   }
@@ -99,6 +129,8 @@ export class StatusWriter<S = JsonObject> {
   /**
    * Changes that the runtime makes for a program that set nothing. They do not begin an `observedGeneration`: a program
    * that reports no status would never update it.
+   *
+   * @internal
    */
   aside(change: () => void): void {
     const isReported = this.#isReported
@@ -106,13 +138,21 @@ export class StatusWriter<S = JsonObject> {
     this.#isReported = isReported
   }
 
-  /** Removes a condition, unless the run sets it. */
+  /**
+   * Removes a condition, unless the run sets it.
+   *
+   * @example if (site.spec.replicas > 0) status.removeCondition('Suspended')
+   */
   removeCondition(type: string): void {
     this.#touch()
     this.#removed.add(type)
   }
 
-  /** The new status, from the current one; fields of `without` are left alone. */
+  /**
+   * The new status, from the current one; fields of `without` are left alone.
+   *
+   * @internal
+   */
   next(current: JsonObject, { without }: { without: ReadonlySet<string> }): JsonObject {
     const next: JsonObjectDraft = {}
     const { generation } = this.#object.metadata

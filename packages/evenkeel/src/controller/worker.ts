@@ -213,7 +213,7 @@ export class Worker {
     if (!loop) return 0
     this.#hotLoopUntilMs.set(key, this.#clock.monotonic() + loop.delayMs)
     this.#meter.hotLoops.add()
-    this.#log.warn('a reconcile keeps causing itself: it writes something different each time', { ...fields, ...loop })
+    this.#log.warn('reconcile triggers itself: it writes a different result each time', { ...fields, ...loop })
     return loop.delayMs
   }
 

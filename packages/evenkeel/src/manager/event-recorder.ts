@@ -309,7 +309,12 @@ function transitionNotes(
 
 /** What the event plugin adds to the context of a run. */
 export interface EventContext {
-  /** Records an event about the object, with its controller as the reporter. Does nothing for `reconcileKey`. */
+  /**
+   * Records an event about the object, with its controller as the reporter. It never waits and never throws; repeated
+   * events are counted instead of written again. Does nothing for `reconcileKey`.
+   *
+   * @example event({ type: 'Warning', reason: 'QuotaLow', note: '90 % of the disk is used' })
+   */
   event(note: EventNote): void
 }
 

@@ -108,9 +108,9 @@ export class EventSink {
   }
 }
 
-/** An event to record. */
+/** An event to record: what `context.event` takes. */
 export interface EventNote {
-  /** @default 'Normal' */
+  /** `Warning` for a problem. @default 'Normal' */
   readonly type?: 'Normal' | 'Warning'
   /** The reason in CamelCase, for programs: `FailedMount`. */
   readonly reason: string

@@ -310,5 +310,5 @@ export interface RunnableOptions {
   readonly name?: string
 }
 
-/** What a manager adds to the context of a run: events and children. */
+/** What a manager adds to the context of a run, beside the members of `ReconcileContext`: children and events. */
 export type ManagedContext = ChildrenContext & EventContext

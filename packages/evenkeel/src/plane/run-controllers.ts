@@ -11,7 +11,7 @@
 import { isApiError, type Kind, type UnstructuredObject } from '#api'
 import { anySignal, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import { Client, ConfigError, findConfig, loadConfig, openConnection, type ConnectionConfig } from '#client'
-import { verbsOf, type ControllerDeclaration } from '#controller'
+import { verbsOf, withVerbs, type ControllerDeclaration } from '#controller'
 import { Manager, rbacOf, type ManagerOptions } from '#manager'
 import { crdsOf, installKinds, type Server } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
@@ -27,11 +27,13 @@ export async function runControllers(signal: AbortSignal, options: RunOptions): 
   if (config) {
     for (const { kind, streams = {} } of options.customResources ?? [])
       if (Object.keys(streams).length > 0)
-        seamsOf(options).log.warn('streams are not served: only an embedded server can', { kind: kind.kind })
+        seamsOf(options).log.warn('cannot serve streams of custom resources: only an embedded server can', {
+          kind: kind.kind,
+        })
     await runOn(config, options, { signal, onReady: options.onReady })
   } else if (embedded === false)
     throw new ConfigError(
-      'no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded',
+      'no cluster is configured, and embedded: false starts no server: set KUBECONFIG, or remove embedded',
     )
   else if (usesThread(options)) await runOnThread(options, signal)
   else await runEmbedded(options, signal)
@@ -112,7 +114,7 @@ function withManagerFile(options: RunOptions, managers: ManagerFile | undefined)
   if (endpoints === false) return options
   const onListening = (url: string): void => {
     managers.add(name, url).catch((error: unknown) => {
-      seamsOf(options).log.warn('address of the manager not written', { error })
+      seamsOf(options).log.warn('cannot write the address of the manager', { error })
     })
     endpoints.onListening?.(url)
   }
@@ -134,7 +136,7 @@ async function runOn(config: ConnectionConfig, options: RunOptions, { signal, on
     throw error
   })
   for (const { message } of missing) log.error('requirement missing', { requirement: message })
-  if (unknown !== undefined) log.warn('requirements not checked', { reason: unknown })
+  if (unknown !== undefined) log.warn('cannot check requirements', { reason: unknown })
   await announce(manager, async () => onReady?.({ manager, kinds, url: config.server }))
   await manager.run(signal)
 }
@@ -163,7 +165,7 @@ async function prepare(config: ConnectionConfig, options: RunOptions, signal: Ab
     return kinds
   } catch (error) {
     if (!(isApiError(error) && error.reason === 'Forbidden')) throw error
-    log.warn('kinds not installed: set install: false if another tool installs them', { error })
+    log.warn('cannot install kinds: set install: false if another tool installs them', { error })
     return []
   } finally {
     await close()
@@ -240,7 +242,7 @@ export function manifestsOf(
   const { controllers, name = nameFor(controllers), leaderElection } = options
   const account = serviceAccount ?? name
   const lease = leaderElection === false ? undefined : { name, namespace }
-  const { objects } = rbacOf({ name, declarations: controllers, lease })
+  const { objects } = rbacOf({ name, declarations: controllers.map(withVerbs), lease })
   return {
     crds: crdsOf(installable(options)),
     rbac: [

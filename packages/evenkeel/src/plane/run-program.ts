@@ -96,7 +96,7 @@ export function explainError(error: unknown): string | undefined {
   if (isApiError(error))
     return oneLine(
       error.reason === 'Unauthorized'
-        ? `the server does not know us (${error.message}): check the user of the kubeconfig, its token or certificate may have expired`
+        ? `the server rejected our credentials (${error.message}): check the user of the kubeconfig, its token or certificate may have expired`
         : error.message,
     )
   const { code, port, message } = error as NodeJS.ErrnoException & { readonly port?: number }

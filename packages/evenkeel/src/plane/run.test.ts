@@ -247,7 +247,7 @@ describe('run with a cluster', () => {
         () => Promise.reject(new Error('it started')),
       )
       expect(err).toMatch(
-        /^Error: the server does not know us \(Unauthorized.*\): check the user of the kubeconfig, its token or certificate may have expired\n$/i,
+        /^Error: the server rejected our credentials \(Unauthorized.*\): check the user of the kubeconfig, its token or certificate may have expired\n$/i,
       )
       expect(exitCode).toBe(1)
     })

@@ -34,6 +34,7 @@ export {
   type ReconcileResult,
   type RunCause,
   type Source,
+  type StatusWriter,
   type WatchDeclaration,
 } from '#controller'
 export {
@@ -42,6 +43,7 @@ export {
   Manager,
   type ElectionSettings,
   type EndpointSettings,
+  type EventNote,
   type HealthCheck,
   type ManagedContext,
   type ManagerOptions,

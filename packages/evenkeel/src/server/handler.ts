@@ -134,7 +134,7 @@ export class RequestHandler {
     } catch (error) {
       audited?.setFailure(error, { isExpected: isApiError(error) })
       if (!isApiError(error) && !request.signal.aborted)
-        this.#log.error('a request failed', { method: request.method, target: request.target, error })
+        this.#log.error('request failed', { method: request.method, target: request.target, error })
       return { info, response: replyError(error, info ?? { request, warnings: new Warnings(), formats: ['json'] }) }
     }
   }

@@ -59,7 +59,7 @@ test('caughtUp resolves for revisions of other kinds, and when the views are sto
   const waiting = informers.waitForRevision((await store.head()) + 10)
   informers.stop()
   await waiting
-  expect(() => informers.forResource('', 'namespaces')).toThrow('asked for too late')
+  expect(() => informers.forResource('', 'namespaces')).toThrow('requested too late')
   expect(informers.has('', 'namespaces')).toBe(false)
   await store.close()
 })

@@ -49,7 +49,7 @@ export class Informers {
   forResource(group: string, plural: string): Informer {
     const known = this.#followed.get(`${group}/${plural}`)
     if (known) return known.view
-    assert(!this.#started, `the view of ${plural} is asked for too late`)
+    assert(!this.#started, `the informer of ${plural} is requested too late`)
     const resource = this.#options.registry.stored(group, plural)
     assert(resource, `there is no built-in resource ${group}/${plural}`)
     const prefix = keyPrefix(this.#options.cluster, resource.storage)
@@ -75,7 +75,10 @@ export class Informers {
     await Promise.all([...this.#followed.values()].map((followed) => this.#read(followed)))
     for (const followed of this.#followed.values()) {
       this.#follow(followed).catch((error: unknown) => {
-        this.#options.log.error('a view is no longer followed', { resource: followed.view.plural, error })
+        this.#options.log.error('informer stopped: the server keeps its last state', {
+          resource: followed.view.plural,
+          error,
+        })
       })
     }
   }
@@ -104,7 +107,7 @@ export class Informers {
 
   async #read(followed: RunningInformer): Promise<void> {
     const range = await this.#options.store.range(followed.prefix)
-    if (!range.ok) throw new Error(`${followed.view.plural} could not be read`)
+    if (!range.ok) throw new Error(`cannot list ${followed.view.plural}`)
     followed.view.replace(range.entries)
     followed.source = this.#options.store.watch(followed.prefix, { after: range.revision })
     // A caller may already wait for a revision that only a progress notification reaches.
@@ -117,7 +120,7 @@ export class Informers {
       try {
         await this.#hear(followed)
       } catch (error) {
-        this.#options.log.warn('a view has lost its place and reads again', { resource: followed.view.plural, error })
+        this.#options.log.warn('informer watch failed; listing again', { resource: followed.view.plural, error })
       }
       if (this.#stopped.signal.aborted) return
       await this.#readAgain(followed)
@@ -133,7 +136,7 @@ export class Informers {
     try {
       await this.#read(followed)
     } catch (error) {
-      this.#options.log.error('a view could not be read', { resource: followed.view.plural, error })
+      this.#options.log.error('informer cannot list; retrying', { resource: followed.view.plural, error })
       followed.source = undefined
       await sleep(this.#options.clock, retryMs, { signal: this.#stopped.signal }).catch(() => undefined)
     }

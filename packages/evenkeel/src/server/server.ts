@@ -292,7 +292,7 @@ async function withdraw(parts: ServerParts, host: string, port: number): Promise
   try {
     await Promise.race([withdrawApiServer(parts, { host, port }), sleep(parts.clock, withdrawMs)])
   } catch (error) {
-    parts.log.warn('the address of this server stays in the Service kubernetes', { error })
+    parts.log.warn('cannot remove the address of this server from the Service kubernetes', { error })
   }
 }
 

@@ -58,13 +58,48 @@ const brand = Symbol.for('evenkeel.ApiError')
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
+  /**
+   * What kind of refusal it is; `isNotFound` and its siblings compare it.
+   *
+   * @example if (error.reason === 'Conflict') return { afterMs: 1000 }
+   */
   readonly reason: Reason | (string & {})
+  /**
+   * The HTTP status code.
+   *
+   * @example const isOurs = error.code < 500
+   */
   readonly code: number
+  /**
+   * The object or resource that it is about.
+   *
+   * @example log.warn('missing', { object: error.subject?.name })
+   */
   readonly subject: Subject | undefined
+  /**
+   * One entry for each invalid field.
+   *
+   * @example for (const { field, message } of error.causes) console.log(field, message)
+   */
   readonly causes: readonly StatusCause[]
+  /**
+   * How long the server asks a client to wait before it tries again.
+   *
+   * @example return { afterMs: error.retryAfterMs ?? 1000 }
+   */
   readonly retryAfterMs: number | undefined
+  /**
+   * List metadata: an expired continue token carries its replacement here.
+   *
+   * @example const next = error.metadata?.continue
+   */
   readonly metadata: ListMeta | undefined
 
+  /**
+   * An error as a server would send it. The code follows from the reason.
+   *
+   * @example throw new ApiError('Forbidden', 'only the owner may do this')
+   */
   constructor(reason: Reason | (string & {}), message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     const {

@@ -39,20 +39,31 @@ interface Subresources {
  * `Object` and `Input` differ in defaults only.
  */
 export interface Kind<T extends KubeObject = KubeObject, Input extends KubeObject = T> {
+  /** The API group: `apps`, or empty for the core group. */
   readonly group: string
+  /** The version of the group: `v1`. */
   readonly version: string
+  /** The name of the kind in CamelCase: `Deployment`. */
   readonly kind: string
   /** `group/version`, or the version alone in the core group. */
   readonly apiVersion: string
+  /** The kind of its lists: `DeploymentList`. */
   readonly listKind: string
+  /** Its name in paths and RBAC rules: `deployments`. */
   readonly plural: string
+  /** Its name for one object in commands: `deployment`. */
   readonly singular: string
+  /** Abbreviations for commands: `deploy`. */
   readonly shortNames: readonly string[]
+  /** Groups of kinds that commands can list together: `all`. */
   readonly categories: readonly string[]
+  /** Whether its objects live in namespaces. */
   readonly scope: Scope
   /** The JSON Schema of a whole object, as its source gives it; absent when the server already has it. */
   readonly schema?: JsonObject
+  /** The parts with a path of their own: `status`, `scale`. */
   readonly subresources: Subresources
+  /** The columns that `kubectl get` shows. */
   readonly printerColumns: readonly PrinterColumn[]
   /** JSON paths that field selectors may use beside name and namespace. */
   readonly selectableFields: readonly string[]

@@ -253,7 +253,7 @@ const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
   },
   external: {
     type: 'object',
-    description: 'The thing outside that stands for this object.',
+    description: 'The external resource of this object.',
     properties: {
       id: text,
       strategy: text,

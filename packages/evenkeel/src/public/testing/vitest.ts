@@ -14,9 +14,17 @@ import { matchers } from '#testing'
 declare module 'vitest' {
   // The name and the parameter are those of vitest.
   interface Matchers<T> {
-    /** No single fault makes the program break a golden rule. Explorations take seconds: give the test a timeout. */
+    /**
+     * No single fault makes the program break a golden rule. Explorations take seconds: give the test a timeout.
+     *
+     * @example await expect({ controllers: [websites], scenario }).toKeepTheRules()
+     */
     toKeepTheRules(): Promise<void>
-    /** Without faults, the program reconciles without errors and becomes quiet. */
+    /**
+     * Without faults, the program reconciles without errors and becomes quiet.
+     *
+     * @example await expect({ controllers: [websites], scenario }).toConverge()
+     */
     toConverge(): Promise<void>
   }
 }

@@ -90,7 +90,7 @@ export interface AdmissionHookContext<T extends KubeObject = KubeObject> {
   readonly oldObject: T | undefined
   /** A dry run: nothing will be stored. */
   readonly dryRun: boolean
-  /** Aborts when the client no longer waits for the response. */
+  /** Aborts when the client closed the connection for the response. */
   readonly signal: AbortSignal
   readonly log: Logger
   /** Adds a warning to the response; the write continues. */

@@ -31,7 +31,7 @@ export interface AdmissionAttributes {
   /** The current round of mutation; a plugin requests the second one here. */
   readonly reinvocation: ReinvocationContext
   readonly signal?: AbortSignal
-  /** When the time of the request is over, in milliseconds of the monotonic clock. */
+  /** When the request timed out, in milliseconds of the monotonic clock. */
   readonly dueMs?: number
 }
 

@@ -229,7 +229,7 @@ class MutatingPolicyRound {
 
   #forgive(error: unknown, whose: { policy: AdmissionPolicy; binding: PolicyBinding }): void {
     if (!(error instanceof MutationError))
-      throw isApiError(error) ? error : new Error('a mutating policy could not be applied', { cause: error })
+      throw isApiError(error) ? error : new Error('cannot apply a mutating policy', { cause: error })
     this.fail(error.message, whose, { reason: 'Invalid' })
   }
 

@@ -160,7 +160,7 @@ export class WebhookDispatcher {
       if (!(error instanceof WebhookCallError)) throw error
       visit.failure = error
       if (!ignoresFailure) throw internalError(error)
-      this.#options.log.warn('a webhook could not be asked, and the write goes on without it', {
+      this.#options.log.warn('admission webhook failed: its failurePolicy admits the write', {
         webhook: name,
         error: error.message,
       })

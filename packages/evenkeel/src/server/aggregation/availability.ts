@@ -96,7 +96,7 @@ export class AvailabilityController {
           this.#checkAll()
         })
         .catch((error: unknown) => {
-          log.warn('services of aggregated APIs are checked at intervals only', { error })
+          log.warn('watch of aggregated services failed: checking them at intervals only', { error })
         })
     for (const { name, object } of all) {
       const before = this.#checked.get(name)?.spec

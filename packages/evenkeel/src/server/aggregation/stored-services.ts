@@ -57,7 +57,7 @@ export class StoredServices implements ServiceReader {
     )
     for (const watch of this.#watches)
       this.#follow(watch, onChange).catch((error: unknown) => {
-        this.#log.warn('services of aggregated APIs are checked at intervals only', { error })
+        this.#log.warn('watch of aggregated services failed: checking them at intervals only', { error })
       })
   }
 

@@ -105,7 +105,7 @@ async function openSink(
         write?.(links?.seal(line) ?? line)
       } catch (error) {
         dropped++
-        log.error('an audit line was not taken', { error })
+        log.error('audit sink failed: event dropped', { error })
       }
     },
     close: () => Promise.resolve(),

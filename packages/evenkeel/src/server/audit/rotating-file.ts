@@ -123,7 +123,7 @@ export class RotatingFile {
         await this.#writeBatch()
         isFailing = false
       } catch (error) {
-        if (!isFailing) this.#around.log.error('the audit log cannot be written', { path: this.#path, error })
+        if (!isFailing) this.#around.log.error('cannot write the audit log', { path: this.#path, error })
         isFailing = true
         if (this.#closing.signal.aborted) break
         await sleep(this.#around.clock, retryMs, { signal: this.#closing.signal }).catch(() => undefined)

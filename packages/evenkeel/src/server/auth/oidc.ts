@@ -326,7 +326,7 @@ export class IssuerKeys {
       const keysUrl = this.#keysUrl(await this.#calls.request(this.#discovery))
       this.#keys = readKeySet(await this.#calls.request(keysUrl))
     } catch (error) {
-      this.#context.log.error('the keys of an OpenID issuer cannot be fetched', {
+      this.#context.log.error('cannot fetch the keys of an OpenID Connect issuer', {
         issuer: this.#issuer.url,
         error,
       })

@@ -108,7 +108,7 @@ test('tokenWebhook knows nobody when the answer is no, nonsense, a redirect or n
   expect(await ask('t')).toBeUndefined()
   expect(await ask('t')).toBeUndefined()
   expect(asked).toHaveLength(2)
-  expect(logged[0]?.message).toBe('the authentication webhook cannot be asked')
+  expect(logged[0]?.message).toBe('authentication webhook failed')
 })
 
 test('tokenWebhook calls out only over https', () => {

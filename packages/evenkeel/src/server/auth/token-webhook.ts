@@ -46,7 +46,7 @@ export function tokenWebhook(
       remembered.set(question, verdict, clock.now() + cacheMs)
       return verdict
     } catch (error) {
-      log.error('the authentication webhook cannot be asked', { url, error })
+      log.error('authentication webhook failed', { url, error })
       return undefined
     }
   }

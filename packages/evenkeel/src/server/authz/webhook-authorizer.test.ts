@@ -119,12 +119,12 @@ test('webhookAuthorizer tries three times, then has no opinion or says no, and n
     allowed: false,
     noOpinion: true,
     reason: '',
-    error: 'the authorization webhook could not be asked',
+    error: 'authorization webhook failed',
   })
   expect(open.asked.length).toBe(3)
   expect(
     await decide(stage(() => ({ status: 302, headers: { location: 'https://metadata' } }), { onFailure: 'deny' })),
-  ).toEqual({ allowed: false, reason: '', error: 'the authorization webhook could not be asked' })
+  ).toEqual({ allowed: false, reason: '', error: 'authorization webhook failed' })
   expect(await decide(stage((turn) => (turn < 3 ? broken() : status({ allowed: true }))))).toMatchObject({
     allowed: true,
   })

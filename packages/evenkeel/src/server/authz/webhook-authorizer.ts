@@ -96,11 +96,11 @@ export function webhookAuthorizer(webhook: AuthorizationWebhook, context: Author
       if (key.length <= questionLengthMax) remember(key, verdict)
       return verdict
     } catch (error) {
-      log.error('the authorization webhook could not be asked', { url: webhook.url, error })
+      log.error('authorization webhook failed', { url: webhook.url, error })
       return {
         allowed: false,
         reason: '',
-        error: 'the authorization webhook could not be asked',
+        error: 'authorization webhook failed',
         ...(onFailure === 'no-opinion' && { noOpinion: true }),
       }
     }

@@ -125,13 +125,13 @@ export class CrdController {
   async start(): Promise<void> {
     const { store } = this.#storage
     const range = await store.range(this.#prefix)
-    if (!range.ok) throw new Error('definitions could not be read')
+    if (!range.ok) throw new Error('cannot read CustomResourceDefinitions')
     for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
     for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => {
-      this.#log.error('definitions are no longer followed', { error })
+      this.#log.error('watch of CustomResourceDefinitions failed: the server does not see later changes', { error })
     })
   }
 
@@ -174,7 +174,7 @@ export class CrdController {
     try {
       await this.#apiServices.sync()
     } catch (error) {
-      this.#log.error('the APIServices of custom resources could not be written', { error })
+      this.#log.error('cannot write the APIServices of custom resources', { error })
     }
   }
 
@@ -199,7 +199,7 @@ export class CrdController {
     try {
       await this.#settleWithNeighbours(key)
     } catch (error) {
-      this.#log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
+      this.#log.error('cannot serve CustomResourceDefinition', { object: this.#known.get(key)?.metadata.name, error })
     }
   }
 
@@ -250,7 +250,7 @@ export class CrdController {
       return asCrd(stored.object)
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return undefined
-      this.#log.error('the status of a definition could not be written', {
+      this.#log.error('cannot write the status of a CustomResourceDefinition', {
         object: definition.metadata.name,
         error,
       })

@@ -111,7 +111,7 @@ export class CrdFinalizer {
     } catch (error) {
       if (isNotFound(error)) return 'gone'
       if (!this.#options.stopping.aborted)
-        this.#options.log.error('instances of a definition could not be deleted', { error })
+        this.#options.log.error('cannot delete the objects of a CustomResourceDefinition', { error })
       return 'failed'
     }
   }

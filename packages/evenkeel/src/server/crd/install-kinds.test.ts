@@ -150,7 +150,7 @@ describe('installKinds', () => {
     tested = await TestServer.start()
     await install(defineKind({ ...names, shortNames: ['web'], spec: raw }))
     await expect(install(defineKind({ ...names, kind: 'Webhouse', shortNames: ['web'], spec: raw }))).rejects.toThrow(
-      'webhouses.demo.example.com cannot be served, because one of its names is taken: "web" is already in use',
+      'cannot serve webhouses.demo.example.com: one of its names is taken: "web" is already in use',
     )
     await expect(install(defineKind({ ...names, scope: 'Cluster', spec: raw }))).rejects.toThrow(
       'spec.scope: Invalid value: "Cluster": field is immutable',

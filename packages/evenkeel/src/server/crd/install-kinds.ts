@@ -230,8 +230,7 @@ async function waitUntilEstablished(
     )
       return
     const names = findCondition(conditions, 'NamesAccepted')
-    if (names?.status === 'False')
-      throw new Error(`${name} cannot be served, because one of its names is taken: ${names.message}`)
+    if (names?.status === 'False') throw new Error(`cannot serve ${name}: one of its names is taken: ${names.message}`)
     await sleep(clock, pollMs, { signal })
   }
 }

@@ -133,7 +133,7 @@ export class ConnectSubresources {
       if (!isApiError(error) && !request.signal.aborted) {
         const { resource, subresource, namespace, name } = target
         const fields = { kind: resource.kind, object: name, namespace, subresource: subresource?.name, error }
-        this.#services.log.error('a connection failed', fields)
+        this.#services.log.error('connection failed', fields)
       }
       connection.finish(error)
     }

@@ -116,7 +116,7 @@ export class Routes {
         ended.abort(new Error('the response has ended'))
       },
       onFailure: (error) => {
-        this.#options.log.error('a route failed', { route: path, error })
+        this.#options.log.error('route failed', { route: path, error })
       },
     })
     if (request.method === 'HEAD' && !(response.body instanceof Uint8Array)) ended.abort(new Error('HEAD has no body'))

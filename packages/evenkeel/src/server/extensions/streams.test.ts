@@ -107,7 +107,7 @@ test('an error in the middle of a stream ends the connection and is in the log, 
   const server = await startWith(() => ({ body: failing() }), { options: { log } })
   await expect(server.ask('GET', `${websites}/home/log`)).rejects.toThrow('the disk is gone')
   expect(records.at(-1)).toMatchObject({
-    message: 'a stream failed',
+    message: 'stream failed',
     fields: { kind: 'Website', object: 'home', namespace: 'default', subresource: 'log' },
   })
   await server.server.stop()

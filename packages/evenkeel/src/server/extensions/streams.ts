@@ -111,7 +111,7 @@ export class StreamSubresources {
       signal,
       onEnd,
       onFailure: (error) => {
-        log.error('a stream failed', {
+        log.error('stream failed', {
           kind: resource.kind,
           object: name,
           namespace: target.namespace,

@@ -80,7 +80,7 @@ export class TimedRequest implements WireRequest {
   /** The deadline has passed. */
   expire(): void {
     this.#isExpired = true
-    this.#controller?.abort(new DeadlineError('the time of the request is over'))
+    this.#controller?.abort(new DeadlineError('the request timed out'))
   }
 
   /** The request was answered in time. */
@@ -91,7 +91,7 @@ export class TimedRequest implements WireRequest {
 
   #listen(): LightAbortController {
     const controller = new LightAbortController()
-    if (this.#isExpired) controller.abort(new DeadlineError('the time of the request is over'))
+    if (this.#isExpired) controller.abort(new DeadlineError('the request timed out'))
     this.#stopListening = onAbort(this.#given.signal, (reason) => {
       controller.abort(reason)
     })

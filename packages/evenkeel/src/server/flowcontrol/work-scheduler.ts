@@ -152,7 +152,7 @@ export class ListSlices {
   /**
    * Counts one more object of this size. Undefined when the list may continue at once.
    *
-   * @throws by rejecting, the reason of the request's signal, when the client no longer waits.
+   * @throws by rejecting, the reason of the request's signal, when the client closed the connection.
    */
   add(bytes: number): Promise<void> | undefined {
     const isOver =

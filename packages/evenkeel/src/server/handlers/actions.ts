@@ -179,7 +179,7 @@ export class ActionRequestHandler {
     if (!resource)
       throw new ApiError(
         'ServiceUnavailable',
-        `the action ${definition.name} makes an Operation, and that kind is not installed: run a controller that has the action`,
+        `the action ${definition.name} creates an Operation, and that kind is not installed: run a controller that has the action`,
       )
     const namespace = target.namespace || 'default'
     const stored = await this.#creates.create(() => operationDraft(acting, namespace), {

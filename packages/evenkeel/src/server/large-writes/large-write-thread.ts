@@ -90,7 +90,7 @@ export class LargeWriteThread {
       const worker = startWorker({ replica, resolvesServices: services.webhooks.resolveService !== undefined })
       return new LargeWriteThread(worker, services, hooks)
     } catch (error) {
-      services.log.warn('large writes are handled without a thread', { error })
+      services.log.warn('cannot start the thread of large writes: handling them without it', { error })
       return undefined
     }
   }
@@ -121,7 +121,7 @@ export class LargeWriteThread {
     }))
     worker.once('error', (error: Error & { readonly code?: string }) => {
       const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      log.warn('the thread of large writes ended', { error })
+      log.warn('thread of large writes exited', { error })
       const isTooLarge = isOutOfMemory && this.#writing === 1
       this.#finish(new ThreadEnded(isOutOfMemory ? 'out of memory' : error.message, { isTooLarge }))
     })

@@ -103,7 +103,7 @@ export class Replica {
   }
 
   cancel(id: number): void {
-    this.#running.get(id)?.abort(new Error('the client no longer waits'))
+    this.#running.get(id)?.abort(new Error('the client closed the connection'))
   }
 
   async #answer(given: LargeWrite, signal: AbortSignal): Promise<LargeWriteAnswer> {
@@ -125,7 +125,7 @@ export class Replica {
       if (!found) throw unknownPath()
       return { response: plain(await this.#handle(context, found)), annotations }
     } catch (error) {
-      if (!isApiError(error) && !signal.aborted) log.error('a request failed', { method, target, error })
+      if (!isApiError(error) && !signal.aborted) log.error('request failed', { method, target, error })
       return {
         response: plain(replyError(error, info ?? { request, warnings: new Warnings(), formats: ['json'] })),
         annotations,

@@ -158,7 +158,7 @@ class IncomingRequest implements WireRequest {
 }
 
 function clientGone(): Error {
-  return new Error('the client went away before it had its answer')
+  return new Error('the client closed the connection before the response')
 }
 
 /**

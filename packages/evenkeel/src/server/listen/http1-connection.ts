@@ -231,7 +231,7 @@ export class Http1Connection implements ServerConnection {
     try {
       response = await transport(makeRequest({ method, target, headers, body, peer, borrowsChunks: true }, life))
     } catch (error) {
-      log.error('a request failed', { ...describeRequest(head), error })
+      log.error('request failed', { ...describeRequest(head), error })
       response = failureResponse(error)
     }
     if (!this.#outlet.isOpen) {
@@ -241,7 +241,7 @@ export class Http1Connection implements ServerConnection {
     try {
       if (await this.#send(head, response)) this.#finish()
     } catch (error) {
-      log.warn('a response was cut off', { ...describeRequest(head), error })
+      log.warn('response cut off', { ...describeRequest(head), error })
       release(response.body)
       this.#socket.destroy()
     }
@@ -355,7 +355,7 @@ export class Http1Connection implements ServerConnection {
   #refuse(error: unknown): void {
     const { date, log } = this.#context
     const isOurs = !(error instanceof HttpProtocolError)
-    if (isOurs) log.error('a connection failed', { error })
+    if (isOurs) log.error('connection failed', { error })
     const response = isOurs ? failureResponse(error) : textResponse(error.status, error.message)
     const [body = Buffer.alloc(0)] = piecesOf(response.body as FixedBody)
     const text = formatResponseHead(response, { end: { bytes: body.length }, connection: 'close', date: date() })

@@ -108,7 +108,7 @@ export class Http2Connection implements ServerConnection {
       this.#onNuisance()
     })
     session.on('error', (error: unknown) => {
-      this.#context.log.debug('a connection failed', { error })
+      this.#context.log.debug('connection failed', { error })
     })
     session.on('close', () => {
       this.#isClosed = true
@@ -223,7 +223,7 @@ export class Http2Exchange {
       await this.#send(response, raw[':method'] ?? '')
       this.#finish()
     } catch (error) {
-      this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
+      this.#context.log.warn('response cut off', { path: raw[':path']?.split('?', 1)[0], error })
       release(response.body)
       this.#cut(error)
     }
@@ -241,7 +241,7 @@ export class Http2Exchange {
       return await transport(makeRequest({ method, target, headers, body, peer }, this.#life))
     } catch (error) {
       if (error instanceof HttpProtocolError) return textResponse(error.status, error.message)
-      log.error('a request failed', {
+      log.error('request failed', {
         ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }),
         error,
       })

@@ -179,7 +179,7 @@ class Listener implements ListenerHandle {
     this.#server.listen({ host, port })
     await once(this.#server, 'listening')
     this.#server.on('error', (error) => {
-      this.#options.log.error('the listener failed', { error })
+      this.#options.log.error('listener failed', { error })
     })
   }
 
@@ -218,7 +218,7 @@ class Listener implements ListenerHandle {
       ALPNProtocols: ['h2', 'http/1.1'],
     })
     server.on('tlsClientError', (error) => {
-      this.#options.log.debug('a TLS handshake failed', { error })
+      this.#options.log.debug('TLS handshake failed', { error })
     })
     server.on('secureConnection', (socket) => {
       const accepted = this.#acceptedSockets.get(nameOf(socket))
@@ -284,7 +284,7 @@ class Listener implements ListenerHandle {
         if (this.#isClosing) accepted.connection.retire()
       })
       .catch((error: unknown) => {
-        this.#options.log.error('HTTP/2 could not be loaded', { error })
+        this.#options.log.error('cannot load HTTP/2', { error })
         socket.destroy()
       })
   }

@@ -41,7 +41,7 @@ export async function installDefaultRoles(server: DefaultRoleServices): Promise<
     const isDone = await commitInParts(writes, server)
     if (isDone && !writes.some(({ value }) => value === undefined)) return
   }
-  server.log.error('the default roles kept changing while they were being written', {})
+  server.log.error('cannot write default roles: other writers kept changing them', {})
 }
 
 /** @returns whether everything was written; false after a lost race */

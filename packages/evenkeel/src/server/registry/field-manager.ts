@@ -305,7 +305,7 @@ export async function withConversions<T>(
       known.set(conversionKey(object, version), converted ?? object)
     }
   }
-  throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)
+  throw new RangeError(`a computation needs more than ${roundsMax} conversions`)
 }
 
 function conversionKey(object: JsonObject, version: string): string {

@@ -48,7 +48,7 @@ export async function keepSystemObjects(wanted: readonly SystemObject[], server:
     const writes = wanted.flatMap((object) => writeOf(object, present, server) ?? [])
     if (writes.length === 0 || (await commitInParts(writes, server))) return
   }
-  server.log.error('system objects kept changing while they were being written', {})
+  server.log.error('cannot write system objects: other writers kept changing them', {})
 }
 
 /** The stored objects of all kinds concerned, by key. */

@@ -244,7 +244,7 @@ export function startCompaction(store: Store, { clock, log, intervalMs }: Compac
     cancel = clock.after(intervalMs, () => {
       step()
         .catch((error: unknown) => {
-          log.warn('old history could not be compacted', { error })
+          log.warn('compaction failed: the store keeps old revisions', { error })
         })
         .finally(() => {
           if (!stopped) again()

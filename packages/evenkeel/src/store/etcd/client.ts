@@ -211,7 +211,7 @@ export class EtcdClient {
     try {
       connection = await this.#connect(endpoint)
     } catch (error) {
-      if (this.#failure === undefined) log.warn('etcd cannot be reached', { endpoint, error })
+      if (this.#failure === undefined) log.warn('cannot connect to etcd; retrying', { endpoint, error })
       if (!this.#closing.signal.aborted)
         this.#failure = `${error instanceof Error ? error.message : String(error)}; trying again`
       return false

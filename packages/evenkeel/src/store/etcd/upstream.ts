@@ -109,7 +109,7 @@ export class Upstream {
       } catch (error) {
         signal?.throwIfAborted()
         if (!isPassing(error)) throw error
-        this.#log.debug('a watch on etcd was cut, going on', { position: this.#position, error })
+        this.#log.debug('etcd watch ended; resuming', { position: this.#position, error })
         if (error instanceof RpcError) this.#client.report(connection, error)
       } finally {
         this.#isIdle = false

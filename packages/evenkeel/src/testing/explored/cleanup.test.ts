@@ -171,7 +171,7 @@ describe('cleanup', () => {
       expect.arrayContaining([
         [
           'CleanupGivenUp',
-          `${finalizer} did not come to an end in 60 s and was given up; may be left behind: whatever it stands for`,
+          `${finalizer} did not finish within 60 s and was given up; may be left behind: its external resource`,
         ],
       ]),
     )

@@ -60,38 +60,79 @@ export interface Children {
    *
    * An object of that name with another owner is not touched: the run ends, and `ChildrenReady` says why.
    *
+   * @example const deployment = await children.apply(Deployment, { spec: deploymentFor(site) })
+   *
    * @throws {RangeError} for an invalid child, and while the parent is being deleted.
    */
   apply<K extends Kind>(kind: K, desired: DesiredOf<K>, options?: ChildOptions<ReadOf<K>>): Promise<ReadOf<K>>
+  /**
+   * The same for an object that names its kind: one from a file, or of a kind that no type describes.
+   *
+   * @example for (const manifest of manifests) await children.apply(manifest)
+   */
   apply<T extends UntypedChild>(desired: T, options?: ChildOptions): Promise<Stored<T & KubeObject>>
   /**
    * Makes a child for an event, such as a Job or a backup: creates it if there is none for this key, and returns it.
    * Later runs neither change nor prune it. Finished ones beyond `keep` are deleted, the oldest first.
    *
+   * @example await children.once(Job, { spec: jobFor(backup) }, { key: backup.spec.date, keep: { Complete: 3 } })
+   *
    * @throws {RangeError} for invalid options, and for a child outside of the namespace of its parent.
    */
   once<K extends Kind>(kind: K, desired: DesiredOf<K>, options: OnceOptions<ReadOf<K>>): Promise<ReadOf<K>>
-  /** Applies each entry. With `checkDeterminism` a function is called twice and must return the same list. */
+  /**
+   * Applies each entry. With `checkDeterminism` a function is called twice and must return the same list.
+   *
+   * @example await children.declare([[ConfigMap, { data }], [Service, { spec: { ports } }, { key: 'front' }]])
+   */
   declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]>
-  /** Declares that there are no children. A run that calls neither this nor `apply` prunes nothing. */
+  /**
+   * Declares that there are no children. A run that calls neither this nor `apply` prunes nothing.
+   *
+   * @example if (!site.spec.enabled) children.none()
+   */
   none(): void
-  /** An existing child, by name or by the `key` it was applied with. The name defaults to the parent's. */
+  /**
+   * An existing child, by name or by the `key` it was applied with. The name defaults to the parent's.
+   *
+   * @example const front = await children.get(Service, 'front')
+   */
   get<K extends Kind>(kind: K, nameOrKey?: string): Promise<ReadOf<K> | undefined>
-  /** The cached children that this controller applied for this parent, in a stable order; metadata only for kinds that are not in `owns`. */
+  /**
+   * The cached children that this controller applied for this parent, in a stable order; metadata only for kinds that are
+   * not in `owns`.
+   *
+   * @example status.set({ children: children.list().length })
+   */
   list(): readonly KubeObject[]
-  /** Whether every child that this run applied is ready. */
+  /**
+   * Whether every child that this run applied is ready.
+   *
+   * @example status.condition('Ready', children.ready())
+   */
   ready(): boolean
-  /** Deletes the children that this run has not applied so far. A run that returns prunes by itself. */
+  /**
+   * Deletes the children that this run has not applied so far. A run that returns prunes by itself.
+   *
+   * @example await children.prune() // the old ones go before the next step begins
+   */
   prune(): Promise<void>
   /**
    * Returns the child if it is ready, or if the predicate accepts it. Otherwise the run ends here, prunes nothing, and
    * the next change of the child starts another run. This is how phases are written: one `waitFor` after the other.
+   *
+   * @example children.waitFor(await children.apply(Job, { spec: migration }))
    */
   waitFor<T extends KubeObject>(child: T, predicate?: (child: T) => boolean): T
 }
 
 /** What the plugin adds to the context of a run. */
 export interface ChildrenContext {
+  /**
+   * The objects that exist because this one does: ownership, pruning, readiness and watches follow.
+   *
+   * @example await children.apply(ConfigMap, { data: { text: site.spec.text } })
+   */
   readonly children: Children
 }
 

@@ -83,7 +83,7 @@ function waitFor(session: ExternalSession, record: ResourceRecord, afterMs: numb
 
 /** The annotation names a resource to adopt, and it does not exist: creating another one would not be what was meant. */
 function waitForResource(session: ExternalSession, id: string): SyncResult {
-  reportNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be adopted, and does not exist` })
+  reportNotSynced(session, { reason: 'AdoptionPending', message: `cannot adopt ${id}: it does not exist` })
   return stopped({ afterMs: session.policy.pollIntervalMs })
 }
 
