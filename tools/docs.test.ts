@@ -103,7 +103,9 @@ describe('pages', () => {
       [...readPage(`packages/${name}/README.md`).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => `${name}: ${to}`),
     )
     expect(links.filter((link) => !/: (?:https:|#|LICENSE$)/.test(link))).toEqual([])
-    const [hello] = fencesOf('README.md', readPage('README.md')).filter(({ language }) => language === 'ts')
+    const [install, hello] = fencesOf('README.md', readPage('README.md'))
+    expect([install?.language, hello?.language]).toEqual(['sh', 'ts'])
+    expect(readPage('packages/evenkeel/README.md')).toContain(install?.text)
     expect(readPage('packages/evenkeel/README.md')).toContain(hello?.text)
   })
 

@@ -1,9 +1,10 @@
 /**
- * The tutorial from its first to its last line, as a reader would type it: in an empty folder, with the packed packages.
+ * The tutorial from its first to its last line, and the first screen of the page on npm, as a reader would type them: in an
+ * empty folder, with the packed packages.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,11 +28,11 @@ interface Section {
   readonly fences: readonly Fence[]
 }
 
-/** The sections of the page, each with its fences. */
-function sections(): readonly Section[] {
-  return page.split(/^## /m).map((text) => ({
-    title: text.slice(0, text.indexOf('\n')),
-    fences: [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({
+/** The sections of a page, each with its fences. */
+function sections(text = page): readonly Section[] {
+  return text.split(/^## /m).map((section) => ({
+    title: section.slice(0, section.indexOf('\n')),
+    fences: [...section.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({
       info,
       text: body,
     })),
@@ -80,6 +81,17 @@ test('the tutorial works as it is printed, from the installation to the last ste
   }
 }, 600_000)
 
+test('F2: the first screen of the page on npm works as it is printed, in an empty folder', async () => {
+  const [screen] = sections(readFileSync(join(root, 'packages', 'evenkeel', 'README.md'), 'utf8'))
+  const [install, program, ...more] = screen?.fences ?? []
+  const folder = join(home, 'hello')
+  mkdirSync(folder)
+  await type(install?.text ?? '', folder)
+  writeFileSync(join(folder, 'app.ts'), program?.text ?? '')
+  expect(more.map(({ info }) => info)).toEqual(['sh'])
+  await whileRunning('npx tsx app.ts', { title: 'hello world', fences: more }, folder)
+}, 600_000)
+
 test('each numbered step has one whole program, with lines to type or with its output', () => {
   const steps = sections().filter(isNumbered)
   expect(steps.map(({ title }) => Number.parseInt(title))).toEqual([1, 2, 3, 4, 5, 6, 7])
@@ -118,9 +130,9 @@ function expectPrinted(output: string, shown: string | undefined, title: string)
 }
 
 /** Runs the program of a step, types its lines in another terminal, and presses Ctrl-C. */
-async function whileRunning(program: string, { title, fences }: Section): Promise<void> {
+async function whileRunning(program: string, { title, fences }: Section, cwd = reader): Promise<void> {
   const child = spawn('bash', ['-c', `exec ${program.replace(/#.*/, '')}`], {
-    cwd: reader,
+    cwd,
     env: environment(),
     detached: true,
   })
@@ -140,7 +152,7 @@ async function whileRunning(program: string, { title, fences }: Section): Promis
   await ready
   try {
     for (const fence of fences.filter(({ info }) => info === 'sh'))
-      expectPrinted(await type(fence.text, reader), printedAfter(fence, fences), title)
+      expectPrinted(await type(fence.text, cwd), printedAfter(fence, fences), title)
   } catch (error) {
     throw new Error(`the program said: ${said.text}`, { cause: error })
   } finally {
