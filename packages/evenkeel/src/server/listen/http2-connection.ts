@@ -2,7 +2,8 @@
  * One HTTP/2 connection: concurrent requests, each an exchange of its own.
  *
  * Invariants of a connection: a client that opens and cancels requests, or sends pings, settings and tiny frames, at an
- * abusive rate is disconnected. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
+ * abusive rate is disconnected, with a GOAWAY that says ENHANCE_YOUR_CALM: before nghttp2, which Node uses, reaches its
+ * own limit of 1,000 resets and 33 more a second, and calls that an INTERNAL_ERROR. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
  * after which clients retry elsewhere; the connection closes with its last request.
  *
  * Invariants of an exchange: the handler begins in the order of the requests, a few of a connection in each turn, and
@@ -48,10 +49,15 @@ import { TurnBudget } from './turn-budget.ts'
 const connectionWindowBytes = 4_194_304
 /** Node refuses requests above this; the backpressure of this server stays far below it. */
 const sessionMegabytes = 1_024
-const floodEventsPerSweep = 50
-/** A frame of a body below this size is tiny; the first ones of a body are free. */
+/** In a second; fewer than the 33 resets that nghttp2 forgives. */
+const nuisancesForgiven = 30
+/**
+ * A frame of a body below this size is tiny. The first ones of a body are free, and one in each KiB: a client that fills
+ * windows to the last byte sends some between large ones.
+ */
 const tinyFrameBytes = 64
 const tinyFramesFree = 16
+const bytesPerTinyFrame = 1_024
 /** One read of a socket can contain hundreds of requests; each takes about a tenth of a millisecond until it waits. */
 const requestsPerTurn = 8
 
@@ -66,6 +72,7 @@ export class Http2Connection implements ServerConnection {
   readonly #starts: TurnBudget
   #deadlineMs: number
   #nuisances = 0
+  #openedInTurn = 0
   #isFlooded = false
   #isClosed = false
 
@@ -89,7 +96,7 @@ export class Http2Connection implements ServerConnection {
   }
 
   expire(nowMs: number): void {
-    this.#nuisances = Math.max(0, this.#nuisances - floodEventsPerSweep)
+    this.#nuisances = Math.max(0, this.#nuisances - nuisancesForgiven)
     for (const exchange of this.#exchanges) exchange.expire(nowMs)
     if (nowMs < this.#deadlineMs) return
     if (this.#isClosed) this.#socket.destroy()
@@ -122,6 +129,7 @@ export class Http2Connection implements ServerConnection {
     stream: ServerHttp2Stream,
     { headers, sent }: { headers: IncomingHttpHeaders; sent: readonly string[] },
   ): void {
+    this.#countOpened()
     if (this.#isFlooded) {
       // It ends with the session in the next turn.
       stream.on('error', () => undefined)
@@ -143,9 +151,25 @@ export class Http2Connection implements ServerConnection {
     void exchange.serve(headers, sent)
   }
 
+  /** What is opened in one turn beyond the streams of a connection was cancelled in it: Node reports that later. */
+  #countOpened(): void {
+    const { limits, clock } = this.#context
+    if (this.#openedInTurn++ === 0)
+      clock.soon(() => {
+        this.#openedInTurn = 0
+      })
+    if (this.#openedInTurn > limits.streamsMax + limits.nuisancesMax / 2) this.#disconnectFlooder()
+  }
+
   #onNuisance(): void {
-    if (++this.#nuisances <= this.#context.limits.nuisancesMax || this.#isFlooded) return
+    if (++this.#nuisances > this.#context.limits.nuisancesMax) this.#disconnectFlooder()
+  }
+
+  #disconnectFlooder(): void {
+    if (this.#isFlooded) return
     this.#isFlooded = true
+    // At once: what nghttp2 says when it reaches its own limit in this turn comes after it.
+    if (!this.#session.destroyed) this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     this.#context.log.warn('HTTP/2 flood protection closed the connection', { address: this.#context.peer.address })
     // In the next turn: this is called while Node reads frames, and a session that is destroyed there aborts the process
     // (assertion `current_nghttp2_memory_ >= previous_size`, https://github.com/nodejs/node/issues/38964).
@@ -178,6 +202,7 @@ export class Http2Exchange {
   #queue: BodyQueue | undefined
   #pace: BodyPace | undefined
   #tinyFrames = 0
+  #bodyBytes = 0
   #resetAtMs = never
   #isAnswered = false
 
@@ -271,7 +296,12 @@ export class Http2Exchange {
 
   #onData(queue: BodyQueue, piece: Buffer): void {
     this.#pace?.add(piece.length, this.#context.clock.monotonic())
-    if (piece.length < tinyFrameBytes && ++this.#tinyFrames > tinyFramesFree) this.#onNuisance()
+    this.#bodyBytes += piece.length
+    if (
+      piece.length < tinyFrameBytes &&
+      ++this.#tinyFrames > tinyFramesFree + Math.floor(this.#bodyBytes / bytesPerTinyFrame)
+    )
+      this.#onNuisance()
     queue.push(piece)
   }
 
