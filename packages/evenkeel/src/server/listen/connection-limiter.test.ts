@@ -2,6 +2,42 @@ import { Socket } from 'node:net'
 import { assert, describe, expect, test } from 'vitest'
 import { ConnectionLimiter, type AdmittedConnection } from './connection-limiter.ts'
 
+describe('row 18: one user keeps half of the connections', () => {
+  const few = { connectionsMax: 4, connectionsPerAddressMax: 4, unreadBytesMax: 400, unreadBytesPerConnectionMax: 80 }
+  const connect = (limiter: ConnectionLimiter, user?: string): Socket | undefined => {
+    const socket = new Socket()
+    const admitted = limiter.admit(socket)
+    if (user !== undefined) admitted?.identify(user)
+    return admitted && socket
+  }
+
+  test.each([few, { ...few, connectionsPerAddressMax: 100 }])(
+    'and gives way with the others, oldest first: %o',
+    (limits) => {
+      const limiter = new ConnectionLimiter(limits)
+      const ada = ['ada', 'ada', 'ada', 'ada'].map((user) => connect(limiter, user))
+      const others = ['bob', 'eve'].map((user) => connect(limiter, user))
+      expect(ada.map((socket) => socket?.destroyed)).toEqual([false, false, true, true])
+      expect(others.map((socket) => socket?.destroyed)).toEqual([false, false])
+    },
+  )
+
+  test('and none of them while there is room, or an unknown one to close', () => {
+    const limiter = new ConnectionLimiter(few)
+    const unknown = connect(limiter)
+    const ada = ['ada', 'ada', 'ada'].map((user) => connect(limiter, user))
+    connect(limiter, 'bob')
+    expect([unknown, ...ada].map((socket) => socket?.destroyed)).toEqual([true, false, false, false])
+  })
+
+  test('a connection of a user within the share is never closed for a new one', () => {
+    const limiter = new ConnectionLimiter(few)
+    const known = ['ada', 'ada', 'bob', 'bob'].map((user) => connect(limiter, user))
+    expect(connect(limiter, 'eve')).toBeUndefined()
+    expect(known.map((socket) => socket?.destroyed)).toEqual([false, false, false, false])
+  })
+})
+
 describe('row 13: the unread bytes of one user are a quarter of all', () => {
   const limits = {
     connectionsMax: 10,

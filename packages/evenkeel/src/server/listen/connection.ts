@@ -39,8 +39,8 @@ export const lingerBytesMax = 1_048_576
 
 export interface ListenLimits {
   /**
-   * Open connections. A further one takes the place of the oldest on which nobody has shown credentials; if there is no
-   * such connection, it is dropped.
+   * Open connections. A further one takes the place of the oldest on which nobody has shown credentials, or that its user
+   * has beyond half of this number; if there is no such connection, it is dropped.
    *
    * @default 10_000
    */
