@@ -55,6 +55,7 @@ export const longTests = [
   'packages/cli/src/mcp/mcp-host.test.ts',
   'packages/cli/src/run/application.test.ts',
   'packages/cli/src/run/workload-commands.test.ts',
+  'packages/cli/src/run/log-paths.test.ts',
   'examples/shop/shop.test.ts',
   'examples/finalizer/finalizer.test.ts',
   'tools/start.test.ts',

@@ -170,6 +170,17 @@ describe('the packed command line', () => {
       'Usage: evenkeel why KIND/NAME',
     )
   })
+
+  test('D9: serve with a low limit of open files runs, or ends with one clear line and no stack', async () => {
+    let limit = 64
+    let said = await serveWithFiles(limit)
+    // How many files Node needs for itself depends on its version: the first limit that is too low is the one that counts.
+    for (; said.code === undefined && limit > 8; limit -= 4) said = await serveWithFiles(limit)
+    expect(said).toEqual({
+      code: 1,
+      text: 'error[busy]: too many open files\nTry: raise the limit, for instance with ulimit -n 1024\n',
+    })
+  })
 })
 
 describe('the packed Model Context Protocol', () => {
@@ -485,6 +496,22 @@ function importLines(): string {
 
 function run(...args: string[]): string {
   return execFileSync(process.execPath, args, { cwd: user, encoding: 'utf8', stdio: 'pipe' })
+}
+
+/** What `evenkeel serve` prints under a limit of open files, and its exit code if it does not serve. */
+async function serveWithFiles(limit: number): Promise<{ readonly code: number | undefined; readonly text: string }> {
+  const words = [process.execPath, commandPath(), 'serve', '--memory', '--port', '0', '--json']
+  const child = spawn('sh', ['-c', `ulimit -n ${limit}; exec "$0" "$@"`, ...words], { cwd: user })
+  let [text, isServing] = ['', false]
+  child.stderr.on('data', (piece: Buffer) => {
+    text += piece.toString()
+  })
+  child.stdout.on('data', () => {
+    isServing = true
+    child.kill('SIGKILL')
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return isServing ? { code: undefined, text: '' } : { code: code ?? -1, text }
 }
 
 function read(path: string): string {

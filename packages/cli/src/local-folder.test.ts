@@ -1,8 +1,10 @@
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemTable } from '@evenkeel/workloads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { typed, type Said } from './fixtures/cli.fixture.ts'
 
@@ -155,6 +157,152 @@ describe('row 29: a command typed in a foreign directory runs and trusts nothing
       await write(`http://127.0.0.1:${port}`, 0o644)
       expect((await type('rules')).err).toContain('manager.json is not used: other users can access it')
       expect(calls).toBe(2)
+    } finally {
+      server.close()
+    }
+  })
+})
+
+/** A package of this name in the folder writes the file `ran` when it is loaded. */
+async function plantPackage(name: string): Promise<void> {
+  const path = join(folder, 'node_modules', name)
+  await mkdir(path, { recursive: true })
+  await writeFile(join(path, 'package.json'), JSON.stringify({ name, type: 'module', exports: './index.js' }))
+  const text = `import { writeFileSync } from 'node:fs'
+writeFileSync(${JSON.stringify(join(folder, 'ran'))}, '')
+export const applicationFiles = []`
+  await writeFile(join(path, 'index.js'), text)
+}
+
+describe('row 29: commands that look or delete run no code of a foreign directory', () => {
+  const commands = [
+    ['down'],
+    ['down', '--copy', 'blue'],
+    ['ps'],
+    ['logs', 'web'],
+    ['restart', 'web'],
+    ['stop', 'web'],
+    ['start', 'web'],
+    ['scale', 'web=2'],
+    ['wait', 'web', '--for=Ready'],
+    ['tree', 'cm/x'],
+    ['rules'],
+    ['delete', 'cm/x'],
+    ['mcp'],
+  ]
+
+  test.each(commands)('%s %s %s loads no package of it', async (...words) => {
+    await plant({ user: { exec } })
+    await plantPackage('@evenkeel/workloads')
+    await type(...words.filter(Boolean))
+    expect(await hasRun()).toBe(false)
+  })
+
+  test('nor of a directory above it', async () => {
+    await plantPackage('@evenkeel/workloads')
+    const below = join(folder, 'below')
+    await mkdir(below)
+    await typed(['down'], { cwd: below, env: { KUBECONFIG: join(folder, 'missing') } })
+    expect(await hasRun()).toBe(false)
+  })
+
+  test('run executes what the directory holds', async () => {
+    await plantPackage('@evenkeel/workloads')
+    await type('run')
+    expect(await hasRun()).toBe(true)
+  })
+})
+
+describe('row 29: a run.json of a foreign directory ends no process and chooses no namespace', () => {
+  let bystander: ReturnType<typeof spawn>
+  beforeEach(() => {
+    bystander = spawn('sleep', ['1000'], { stdio: 'ignore' })
+  })
+  afterEach(() => bystander.kill('SIGKILL'))
+
+  /** A record that names a process of the caller that no run has started. */
+  async function plantRecord(data: string, { mode = 0o600 } = {}): Promise<string> {
+    const { pid = 0 } = bystander
+    const path = join(data, 'run.json')
+    const startTicks = systemTable().startTicks(pid)
+    await writeFile(path, JSON.stringify({ pid, startTicks, namespace: 'other', state: 'ready' }), { mode })
+    await chmod(path, mode)
+    return path
+  }
+
+  test.each([0o644, 0o660])('a record of mode %o is an error', async (mode) => {
+    await plant({})
+    const path = await plantRecord(join(folder, 'data'), { mode })
+    for (const command of ['down', 'run']) {
+      const { code, err } = await type(command)
+      expect(code).toBe(2)
+      expect(err).toContain(`error[bad-file]: ${path} is not used: other users can access it`)
+    }
+    expect(bystander.signalCode).toBeNull()
+  })
+
+  test('a record that is a link is an error', async () => {
+    await plant({})
+    const path = await plantRecord(join(folder, 'data'))
+    await rename(path, join(folder, 'elsewhere'))
+    await symlink(join(folder, 'elsewhere'), path)
+    expect((await type('down')).err).toContain('run.json is not used: it is a link')
+    expect(bystander.signalCode).toBeNull()
+  })
+
+  test.each([
+    ['data', 'a folder that others can write', 0o777],
+    ['data/copies', 'a folder that others can write', 0o777],
+    ['data/copies/blue', 'a folder that others can write', 0o770],
+    ['data/copies', 'a link', undefined],
+    ['data/copies/blue', 'a link', undefined],
+  ])('of a copy %s may not be %s', async (name, _, mode) => {
+    const copy = join(folder, 'data', 'copies', 'blue')
+    await mkdir(copy, { recursive: true, mode: 0o700 })
+    await rename(await plant({}), join(copy, 'kubeconfig'))
+    await plantRecord(copy)
+    const path = join(folder, name)
+    if (mode === undefined) {
+      await rename(path, join(folder, 'moved'))
+      await symlink(join(folder, 'moved'), path)
+    } else await chmod(path, mode)
+    const because = mode === undefined ? 'it is a link' : 'other users can access it'
+    for (const command of ['down', 'ps']) {
+      const { code, err } = await type(command, '--copy', 'blue')
+      expect(code).toBe(2)
+      expect(err).toContain(`error[bad-file]: ${path} is not used: ${because}`)
+    }
+    expect(bystander.signalCode).toBeNull()
+  })
+
+  const discovery: Readonly<Record<string, object>> = {
+    '/api': { kind: 'APIVersions', versions: ['v1'] },
+    '/apis': { kind: 'APIGroupList', apiVersion: 'v1', groups: [] },
+    '/api/v1': {
+      kind: 'APIResourceList',
+      groupVersion: 'v1',
+      resources: [
+        { name: 'configmaps', singularName: 'configmap', namespaced: true, kind: 'ConfigMap', verbs: ['get'] },
+      ],
+    },
+  }
+
+  test('its namespace is not used on another server', async () => {
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      const { url = '' } = request
+      seen.push(url)
+      response.writeHead(url in discovery ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(discovery[url]))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const cluster = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+      await rename(await plant({ cluster }), join(folder, 'mine'))
+      await plantRecord(join(folder, 'data'))
+      await type('down', '--kubeconfig', join(folder, 'mine'))
+      expect(seen.join(' ')).toContain('/namespaces/default/')
+      expect(seen.join(' ')).not.toContain('/namespaces/other/')
     } finally {
       server.close()
     }

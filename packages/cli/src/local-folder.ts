@@ -1,41 +1,57 @@
 /**
- * Files that `evenkeel up` and `evenkeel serve` leave in `./data`, read by commands that run in the same directory.
+ * Files that `evenkeel up`, `serve` and `run` leave in `./data`, read by commands that run in the same directory.
  *
  * A working directory may be untrusted: a cloned repository, an unpacked archive, a shared folder. Commands must be safe
  * there. Invariants:
  *
- * - A file counts only if it and the folder belong to the caller, other users cannot write the folder, and other users
+ * - A file counts only if it and its folders belong to the caller, other users cannot write the folders, and other users
  *   can neither read nor write the file. Links are not followed. A checked-out file is readable for others.
+ * - Of a copy, `data`, `data/copies` and `data/copies/NAME` are all checked: who can write one of them can replace the rest.
  * - Of a kubeconfig only the server, its CA and the token count. Whatever could run a program, read another file or
  *   leave this machine is an error, not ignored: the command must not go to another cluster by accident.
  * - `--kubeconfig data/kubeconfig` is the caller's own word and is read like any kubeconfig.
  */
 import { constants, type Stats } from 'node:fs'
-import { lstat, open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, open, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { loadConfig, type ConnectionConfig } from 'evenkeel/client'
 import { Failure } from './failure.ts'
 
 const folderName = 'data'
 const kubeconfigName = 'kubeconfig'
 
+/** A data folder, or that of one copy of an application in it. */
+export interface DataFolder {
+  readonly path: string
+  /** Every folder that is checked, the outer ones first; `path` is the last. */
+  readonly checked: readonly string[]
+  /** The caller has named the first one: it may be a link. */
+  readonly isNamed: boolean
+}
+
+interface DataFolderOptions {
+  /** What the caller has named. @default `./data` */
+  readonly root?: string | undefined
+  readonly copy?: string | undefined
+}
+
+export function dataFolder(cwd: string, { root, copy }: DataFolderOptions = {}): DataFolder {
+  const data = resolve(cwd, root ?? folderName)
+  const isNamed = root !== undefined
+  if (copy === undefined) return { path: data, checked: [data], isNamed }
+  const copies = join(data, 'copies')
+  const path = join(copies, copy)
+  return { path, checked: [data, copies, path], isNamed }
+}
+
 /** The kubeconfig of the server in this directory, or of a copy of its application. */
 export function localKubeconfigPath(cwd: string, copy?: string): string {
-  return copy === undefined
-    ? join(cwd, folderName, kubeconfigName)
-    : join(cwd, folderName, 'copies', copy, kubeconfigName)
+  return join(dataFolder(cwd, { copy }).path, kubeconfigName)
 }
 
 /** Undefined when there is no such file. @throws {Failure} `bad-file` for a file that other users could have written. */
-export async function readLocalFile(
-  cwd: string,
-  name: string,
-  { copy }: { readonly copy?: string | undefined } = {},
-): Promise<string | undefined> {
-  const folder = copy === undefined ? join(cwd, folderName) : join(cwd, folderName, 'copies', copy)
-  const path = join(folder, name)
-  const folderStats = await lstat(folder).catch(ifMissing)
-  if (!folderStats) return undefined
+export async function readLocalFile(folder: DataFolder, name: string): Promise<string | undefined> {
+  const path = join(folder.path, name)
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: unknown) => {
       if (codeOf(error) === 'ELOOP') throw untrusted(path, 'it is a link')
@@ -44,8 +60,11 @@ export async function readLocalFile(
   )
   if (!file) return undefined
   try {
-    if (!folderStats.isDirectory()) throw untrusted(folder, 'it is a link')
-    checkOwner(folder, folderStats, { forbidden: 0o022, remedy: 'chmod go-w' })
+    for (const [index, each] of folder.checked.entries()) {
+      const stats = await (folder.isNamed && index === 0 ? stat : lstat)(each)
+      if (!stats.isDirectory()) throw untrusted(each, 'it is a link')
+      checkOwner(each, stats, { forbidden: 0o022, remedy: 'chmod go-w' })
+    }
     const stats = await file.stat()
     if (!stats.isFile()) throw untrusted(path, 'it is not a file')
     checkOwner(path, stats, { forbidden: 0o077, remedy: 'chmod 600' })
@@ -61,7 +80,7 @@ export async function readLocalConfig(
   { context, copy }: { context?: string | undefined; copy?: string | undefined } = {},
 ): Promise<ConnectionConfig | undefined> {
   const path = localKubeconfigPath(cwd, copy)
-  const text = await readLocalFile(cwd, kubeconfigName, { copy })
+  const text = await readLocalFile(dataFolder(cwd, { copy }), kubeconfigName)
   if (text === undefined) return undefined
   const { origin, server, namespace, ca, token, ...more } = await loadConfig({
     kubeconfig: path,

@@ -8,7 +8,7 @@ import type { ControllerHealth } from 'evenkeel/controller'
 import type { LedgerEntry } from 'evenkeel/unstable/controller'
 import type { Io, OptionSpecs, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
-import { isLoopbackUrl, readLocalFile } from './local-folder.ts'
+import { dataFolder, isLoopbackUrl, readLocalFile } from './local-folder.ts'
 
 export const managerOptions: OptionSpecs = {
   manager: {
@@ -114,7 +114,7 @@ const fileName = 'manager.json'
 
 /** The addresses in the data folder of this directory: managers of this machine. @throws {Failure} `bad-file` */
 async function readManagerFile(cwd: string): Promise<readonly string[]> {
-  const text = await readLocalFile(cwd, fileName)
+  const text = await readLocalFile(dataFolder(cwd), fileName)
   if (text === undefined) return []
   try {
     const { managers = [] } = JSON.parse(text) as { managers?: readonly { readonly url?: unknown }[] }

@@ -125,23 +125,30 @@ function objectsOf(exports: Readonly<Record<string, unknown>>): readonly KubeObj
 /** The package `@evenkeel/workloads`, which not every project has. */
 export type WorkloadsPackage = typeof Workloads
 
-/** That of the project, else one beside this program. @throws {Failure} `bad-file`, with what to install */
-export async function loadWorkloads(cwd: string): Promise<WorkloadsPackage> {
-  const name = '@evenkeel/workloads'
+const workloadsName = '@evenkeel/workloads'
+
+/**
+ * That of the project, else one beside this program: for commands that run the code of the project anyway.
+ *
+ * @throws {Failure} `bad-file`, with what to install
+ */
+export async function loadProjectWorkloads(cwd: string): Promise<WorkloadsPackage> {
   try {
-    const path = createRequire(resolve(cwd, 'package.json')).resolve(name)
+    const path = createRequire(resolve(cwd, 'package.json')).resolve(workloadsName)
     return (await import(pathToFileURL(path).href)) as WorkloadsPackage
   } catch (error) {
     if (!isMissing(error)) throw error
   }
+  return loadOwnWorkloads({ hint: `npm install ${workloadsName}` })
+}
+
+/** The one beside this program: a command that only looks or deletes runs no code of the working directory. */
+export async function loadOwnWorkloads({ hint }: { readonly hint: string }): Promise<WorkloadsPackage> {
   try {
     return await import('@evenkeel/workloads')
   } catch (error) {
     if (!isMissing(error)) throw error
-    throw new Failure('bad-file', `the package ${name} is not installed`, {
-      cause: error,
-      hint: `npm install ${name}`,
-    })
+    throw new Failure('bad-file', `the package ${workloadsName} is not installed`, { cause: error, hint })
   }
 }
 

@@ -118,7 +118,7 @@ test('a session ends with the process that is monitored, and removes its folder'
   await expect(access(session.sessionFolder)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a folder whose logs are to be kept stays, without the kubeconfig; the given token is not written', async () => {
+test('row 34: a folder whose logs are to be kept stays, without the kubeconfig; the given token is not written', async () => {
   const env = { DCP_PRESERVE_EXECUTABLE_LOGS: 'on', DCP_SECURE_TOKEN: 'a-token-of-the-host' }
   const { child, ended } = session.start(['start-apiserver', '--kubeconfig', session.kubeconfig], env)
   await untilThere(session.kubeconfig)

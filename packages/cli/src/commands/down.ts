@@ -5,17 +5,21 @@
  *                                └ the time is over: SIGTERM twice, which kills everything
  *
  * A persistent process is ended as well, unless `--keep` leaves it: then the next run finds it.
+ *
+ * Invariant: no code of the working directory runs, and its `run.json` chooses a namespace only on the server of this directory.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { sleep } from 'evenkeel/unstable/base'
 import type { StoppableNode } from '@evenkeel/workloads'
 import type { Command, Invocation } from '../command.ts'
+import { configFor } from '../connection.ts'
 import { Failure } from '../failure.ts'
-import { loadWorkloads, type WorkloadsPackage } from '../modules.ts'
+import { localKubeconfigPath } from '../local-folder.ts'
+import { loadOwnWorkloads, type WorkloadsPackage } from '../modules.ts'
 import { durationOf } from '../parse.ts'
 import { forgetApplied, isOurs, readInventory, untilGone, type AppliedObject } from '../run/inventory.ts'
-import { activeRun, dataFolderOf, isAlive, type RunRecord } from '../run/run-record.ts'
+import { activeRun, copyNameOf, dataFolderOf, isAlive, type RunRecord } from '../run/run-record.ts'
 import { workloadNamespace, workloadOptions } from '../run/workload-lookup.ts'
 
 export const down: Command = {
@@ -31,7 +35,9 @@ export const down: Command = {
   async run(call) {
     const { values, io } = call
     const timeoutMs = durationOf('shutdown-timeout', values.text('shutdown-timeout') ?? '30s')
-    const workloads = await loadWorkloads(io.cwd)
+    const workloads = await loadOwnWorkloads({
+      hint: 'npx evenkeel down: the command of the project; or npm install --global @evenkeel/workloads',
+    })
     const active = await activeRun(dataFolderOf(values, io.cwd), workloads)
     const deletion = new Deletion(call, workloads)
     const { hasRemoved, hasKept } = await deletion.run({ timeoutMs, active })
@@ -71,7 +77,7 @@ class Deletion {
   }: DeletionOptions): Promise<{ readonly hasRemoved: boolean; readonly hasKept: boolean }> {
     const { io } = this.#call
     const client = await this.#call.connect()
-    const namespace = active?.namespace ?? workloadNamespace(this.#call, client)
+    const namespace = (await this.#recordedNamespace(active)) ?? workloadNamespace(this.#call, client)
     const limit = new AbortController()
     const cancel = io.clock.after(timeoutMs, () => {
       limit.abort(new Error('the time is over'))
@@ -92,6 +98,14 @@ class Deletion {
     } finally {
       cancel()
     }
+  }
+
+  /** The namespace of a run, if commands go to its server. */
+  async #recordedNamespace(active: RunRecord | undefined): Promise<string | undefined> {
+    const { values, io } = this.#call
+    if (!active) return undefined
+    const { path } = await configFor(values, io)
+    return path === localKubeconfigPath(io.cwd, copyNameOf(values)) ? active.namespace : undefined
   }
 
   async #nodes(

@@ -105,7 +105,7 @@ describe('over HTTP', () => {
     expect(await server.stop()).toMatchObject({ code: 0 })
   })
 
-  test('refuses requests without the token, from other hosts and from web pages', async () => {
+  test('row 32: refuses requests without the token, from other hosts and from web pages', async () => {
     const { url, token, stop } = await listen()
     const authorization = `Bearer ${token}`
     const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

@@ -13,7 +13,7 @@ import type { FileObject, WorkloadsRunnable } from '@evenkeel/workloads'
 import { createLogger, deferred, keepHeapHeadroom, onAbort, prettyLines, type Logger } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { loadWorkloads, type WorkloadsPackage } from '../modules.ts'
+import { loadProjectWorkloads, type WorkloadsPackage } from '../modules.ts'
 import { durationOf } from '../parse.ts'
 import { loadApplication, type LoadedApplication } from '../run/application.ts'
 import { copyOf } from '../run/copy.ts'
@@ -71,10 +71,10 @@ export const run: Command = {
     const over = deferred<void>()
     const { values, io } = call
     try {
-      const workloads = await loadWorkloads(io.cwd)
+      const workloads = await loadProjectWorkloads(io.cwd)
       const folder = dataFolderOf(values, io.cwd)
       await refuseSecond(folder, workloads)
-      const settings = settingsOf(call, folder)
+      const settings = settingsOf(call, folder.path)
       const application = await loadApplication({ call, workloads, until: over.promise })
       if (values.flag('detach')) return await detach(call, { folder, workloads, waits: settings.waitMs !== undefined })
       const exitCode = await new ApplicationRun(call, { ...settings, workloads, application }).run()

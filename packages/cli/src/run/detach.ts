@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { sleep } from 'evenkeel/unstable/base'
 import type { Invocation, Io } from '../command.ts'
 import { Failure } from '../failure.ts'
+import type { DataFolder } from '../local-folder.ts'
 import type { WorkloadsPackage } from '../modules.ts'
 import { activeRun, readRecord, removeRecord } from './run-record.ts'
 
@@ -29,7 +30,7 @@ export function inheritedEnv({ [variable]: _, ...env }: Io['env']): Io['env'] {
 }
 
 interface DetachOptions {
-  readonly folder: string
+  readonly folder: DataFolder
   readonly workloads: Pick<WorkloadsPackage, 'systemTable'>
   /** Return when everything is ready, not when it has begun. */
   readonly waits: boolean
@@ -38,25 +39,26 @@ interface DetachOptions {
 /** @throws {Failure} when it ends before it is ready */
 export async function detach(call: Invocation, { folder, workloads, waits }: DetachOptions): Promise<number> {
   const { io, json } = call
-  await removeRecord(folder)
-  const { pid, hasEnded } = await startChild(call, folder)
+  const { path } = folder
+  await removeRecord(path)
+  const { pid, hasEnded } = await startChild(call, path)
   for (;;) {
     const record = await readRecord(folder)
     if (record && record.pid === pid) {
       if (record.state === 'failed') {
-        await removeRecord(folder)
-        throw new Failure('timeout', record.message ?? 'it has ended', { hint: `read ${join(folder, 'run.log')}` })
+        await removeRecord(path)
+        throw new Failure('timeout', record.message ?? 'it has ended', { hint: `read ${join(path, 'run.log')}` })
       }
       if ((record.state === 'ready' || !waits) && (await activeRun(folder, workloads))) break
     } else if (hasEnded())
       throw new Failure('refused', 'evenkeel run exited before it was ready', {
-        hint: `read ${join(folder, 'run.log')}`,
+        hint: `read ${join(path, 'run.log')}`,
       })
     await sleep(io.clock, lookMs, { signal: io.signal })
   }
   io.stdout.write(
     json
-      ? `${JSON.stringify({ pid, folder })}\n`
+      ? `${JSON.stringify({ pid, folder: path })}\n`
       : `Evenkeel runs in the background with pid ${pid}.\n\n  evenkeel ps     what runs\n  evenkeel down   stop it\n`,
   )
   return 0

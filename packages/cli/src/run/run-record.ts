@@ -4,12 +4,14 @@
  *   data/run.json                 { "pid": 4711, "startTicks": 98000, "namespace": "default", "state": "ready" }
  *   data/copies/blue/run.json     the same of `evenkeel run --copy blue`
  *
- * Invariant: a record counts only while the process with its pid and start time lives.
+ * Invariants: a record counts only while a process of the caller with its pid and start time lives. It is read with the
+ * checks of `local-folder.ts`, because the pid in it gets a signal.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { OptionSpecs, OptionValues } from '../command.ts'
 import { Failure } from '../failure.ts'
+import { dataFolder, readLocalFile, type DataFolder } from '../local-folder.ts'
 import type { WorkloadsPackage } from '../modules.ts'
 
 export interface RunRecord {
@@ -46,10 +48,8 @@ export function copyNameOf(values: OptionValues): string | undefined {
 }
 
 /** The data folder of an application, or of a copy. */
-export function dataFolderOf(values: OptionValues, cwd: string): string {
-  const copy = copyNameOf(values)
-  const folder = resolve(cwd, values.text('data') ?? 'data')
-  return copy === undefined ? folder : join(folder, 'copies', copy)
+export function dataFolderOf(values: OptionValues, cwd: string): DataFolder {
+  return dataFolder(cwd, { root: values.text('data'), copy: copyNameOf(values) })
 }
 
 export async function writeRecord(folder: string, record: RunRecord): Promise<void> {
@@ -63,27 +63,38 @@ export async function removeRecord(folder: string): Promise<void> {
   await rm(join(folder, fileName), { force: true })
 }
 
-/** The record as it is written; undefined when there is none. */
-export async function readRecord(folder: string): Promise<RunRecord | undefined> {
+/** The record as it is written; undefined when there is none. @throws {Failure} `bad-file` when others could have written it */
+export async function readRecord(folder: DataFolder): Promise<RunRecord | undefined> {
+  const text = await readLocalFile(folder, fileName)
+  if (text === undefined) return undefined
   try {
-    const record = JSON.parse(await readFile(join(folder, fileName), 'utf8')) as RunRecord
-    return Number.isInteger(record.pid) ? record : undefined
+    const record = JSON.parse(text) as RunRecord
+    // A negative pid is a group of processes.
+    return Number.isInteger(record.pid) && record.pid > 0 ? record : undefined
   } catch {
     return undefined
   }
 }
 
-/** Whether the program of a record lives. */
+/** Whether the program of a record lives and the caller may end it. */
 export function isAlive(
   { pid, startTicks }: RunRecord,
   { systemTable }: Pick<WorkloadsPackage, 'systemTable'>,
 ): boolean {
-  return systemTable().find(pid)?.startTicks === startTicks
+  return systemTable().find(pid)?.startTicks === startTicks && mayEnd(pid)
+}
+
+function mayEnd(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** The `evenkeel run` that is active in a data folder. */
 export async function activeRun(
-  folder: string,
+  folder: DataFolder,
   workloads: Pick<WorkloadsPackage, 'systemTable'>,
 ): Promise<RunRecord | undefined> {
   const record = await readRecord(folder)
@@ -91,10 +102,13 @@ export async function activeRun(
 }
 
 /** @throws {Failure} `busy` when another one is active */
-export async function refuseSecond(folder: string, workloads: Pick<WorkloadsPackage, 'systemTable'>): Promise<void> {
+export async function refuseSecond(
+  folder: DataFolder,
+  workloads: Pick<WorkloadsPackage, 'systemTable'>,
+): Promise<void> {
   const active = await activeRun(folder, workloads)
   if (!active || active.pid === process.pid) return
-  throw new Failure('busy', `evenkeel run is active in ${folder} with pid ${active.pid}`, {
+  throw new Failure('busy', `evenkeel run is active in ${folder.path} with pid ${active.pid}`, {
     hint: ['evenkeel ps', 'evenkeel down', 'evenkeel run --copy NAME: a copy with a namespace and ports of its own'],
   })
 }

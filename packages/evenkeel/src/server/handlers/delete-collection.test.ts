@@ -39,7 +39,7 @@ async function whileTimePasses<T>({ clock }: TestServer, work: Promise<T>): Prom
 test.each([
   { title: '100 small objects 64 at a time', count: 100, bytes: 100, most: 64 },
   { title: 'objects of 1 MB in rounds of 4 MiB', count: 9, bytes: 1_000_000, most: 4 },
-])('D4: DELETE of a collection deletes $title', async ({ count, bytes, most }) => {
+])('DELETE of a collection deletes $title', async ({ count, bytes, most }) => {
   const disk = slowStore()
   const tested = await TestServer.start({ store: disk.store })
   for (let index = 0; index < count; index++) {

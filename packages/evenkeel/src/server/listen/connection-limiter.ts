@@ -3,9 +3,11 @@
  *
  * A connection is unknown until one of its requests has shown valid credentials. When there are too many connections, in
  * all or from one address, the oldest unknown one gives way to the new one. So whoever opens thousands of connections
- * without credentials only disconnects its own, and a client with credentials always gets in.
+ * without credentials only disconnects its own, and a client with credentials always gets in. What one user has beyond
+ * half of all connections gives way as if it were unknown: nobody can hold all of them.
  *
- * Invariants: a known connection is never disconnected for a new one. A closed connection leaves nothing behind.
+ * Invariants: a known connection within the share of its user is never disconnected for a new one. A closed connection
+ * leaves nothing behind.
  *
  *   limit 3     unknown: a b c     d arrives: a is disconnected     unknown: b c d
  *               b authenticates    unknown: c d, known: b           e arrives: c is disconnected
@@ -16,6 +18,8 @@ import { HeldBytes } from './held-bytes.ts'
 
 /** The part of all unread bytes that one user may have. */
 const userShare = 0.25
+/** The part of all connections that one user may keep. */
+const connectionShare = 0.5
 
 type ConnectionLimits = Pick<
   ListenLimits,
@@ -55,8 +59,10 @@ export class ConnectionLimiter {
     const { connectionsMax, connectionsPerAddressMax, unreadBytesPerConnectionMax } = this.#limits
     const { remoteAddress: name = '' } = socket
     const address = this.#addresses.get(name) ?? { count: 0, unknown: new Set<Socket>() }
-    if (address.count >= connectionsPerAddressMax && !disconnectOldest(address.unknown)) return undefined
-    if (this.#count >= connectionsMax && !disconnectOldest(this.#unknown)) return undefined
+    // One that gives way at its address makes room for all.
+    const isAddressFull = address.count >= connectionsPerAddressMax
+    if (isAddressFull && !disconnectOldest(address.unknown)) return undefined
+    if (!isAddressFull && this.#count >= connectionsMax && !disconnectOldest(this.#unknown)) return undefined
     this.#addresses.set(name, address)
     address.count++
     this.#count++
@@ -81,14 +87,16 @@ export class ConnectionLimiter {
     return (user) => {
       if (isKnown || socket.destroyed) return
       isKnown = true
-      this.#unknown.delete(socket)
-      address.unknown.delete(socket)
       const account = this.#users.get(user) ?? {
         held: new HeldBytes(this.#limits.unreadBytesMax * userShare, { parent: this.#held }),
         connections: 0,
       }
       this.#users.set(user, account)
       account.connections++
+      if (account.connections <= this.#limits.connectionsMax * connectionShare) {
+        this.#unknown.delete(socket)
+        address.unknown.delete(socket)
+      }
       if (!held.moveTo(account.held)) socket.destroy()
       socket.on('close', () => {
         if (--account.connections === 0) this.#users.delete(user)

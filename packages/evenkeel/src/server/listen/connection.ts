@@ -39,8 +39,8 @@ export const lingerBytesMax = 1_048_576
 
 export interface ListenLimits {
   /**
-   * Open connections. A further one takes the place of the oldest on which nobody has shown credentials; if there is no
-   * such connection, it is dropped.
+   * Open connections. A further one takes the place of the oldest on which nobody has shown credentials, or that its user
+   * has beyond half of this number; if there is no such connection, it is dropped.
    *
    * @default 10_000
    */
@@ -138,9 +138,10 @@ export interface ListenLimits {
    */
   readonly streamsMax: number
   /**
-   * A burst of cancelled requests, pings, settings and tiny frames on one HTTP/2 connection; 50 per second are forgiven.
+   * A burst of cancelled requests, pings, settings and tiny frames on one HTTP/2 connection; 30 per second are forgiven.
+   * Node disconnects a client after 1,000 cancelled requests, and does not say why.
    *
-   * @default 1_000
+   * @default 500
    */
   readonly nuisancesMax: number
 }
@@ -160,7 +161,7 @@ const defaultListenLimits: Omit<ListenLimits, 'unreadBytesMax' | 'unsentBytesMax
   unreadBodyBytesMax: 65_536,
   unreadBytesPerConnectionMax: 1_048_576,
   streamsMax: 250,
-  nuisancesMax: 1_000,
+  nuisancesMax: 500,
 }
 
 /** The given limits, with defaults for the rest. */

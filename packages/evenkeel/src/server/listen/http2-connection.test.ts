@@ -28,9 +28,17 @@ const preface = Buffer.concat([
 
 /** A GET without a body, and its cancellation. */
 const head = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, 9]), Buffer.from('localhost')])
+const bytesOf = (stream: number): number[] => [0, (stream >> 16) & 0xff, (stream >> 8) & 0xff, stream & 0xff]
 const getFrame = (stream: number): Buffer =>
-  Buffer.concat([Buffer.from([0, 0, head.length, 1, 5, 0, 0, 0, stream]), head])
-const resetFrame = (stream: number): Buffer => Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, 8])
+  Buffer.concat([Buffer.from([0, 0, head.length, 1, 5, ...bytesOf(stream)]), head])
+const resetFrame = (stream: number): Buffer => Buffer.from([0, 0, 4, 3, 0, ...bytesOf(stream), 0, 0, 0, 8])
+/** The codes of the GOAWAY frames in a text: 8 bytes of type 7, for stream 0; the code follows the last stream. */
+const goawayHead = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0]).toString('latin1')
+const goawayCodes = (text: string): number[] =>
+  text
+    .split(goawayHead)
+    .slice(1)
+    .map((rest) => rest.charCodeAt(7))
 /** The number of the event loop's turn. */
 const clock = new SystemClock()
 function countTurns(): { readonly number: number; stop(): void } {
@@ -222,6 +230,29 @@ describe('Http2Connection', () => {
     expect((await read(small)).text).toBe('got 500000')
   })
 
+  test('row 13: holds a quarter of all unread bytes for one user, however many connections it has', async () => {
+    const gate = deferred<undefined>()
+    const answer: Transport = async (request) => {
+      request.peer?.onAuthenticated?.(request.headers['x-user'] ?? '')
+      await gate.promise
+      const got = await readBody(request).then(({ length }) => length, String)
+      return { status: 200, headers: {}, body: Buffer.from(`got ${got}`) }
+    }
+    const served = await serve(answer, { unreadBytesMax: 200_000, unreadBytesPerConnectionMax: 40_000 })
+    const streams = ['ada', 'ada', 'bob'].map((user) => {
+      const stream = open(served).request({ ':method': 'POST', 'x-user': user })
+      stream.on('response', () => undefined)
+      return stream
+    })
+    await until(() => served.requests.length === 3)
+    for (const stream of streams) stream.end(Buffer.alloc(30_000))
+    await quiet()
+    gate.resolve(undefined)
+    const texts = (await Promise.all(streams.map(read))).map(({ text }) => text)
+    const refused = 'got ApiError: the server holds too many bytes of requests that are not read yet'
+    expect([texts.slice(0, 2).toSorted(), texts[2]]).toEqual([['got 30000', refused], 'got 30000'])
+  })
+
   test('row 19: disconnects a client that sends a body in tiny frames, whether anybody reads it or not', async () => {
     for (const answer of [echo, () => new Promise<never>(() => undefined)]) {
       const { session } = await serve(answer)
@@ -236,6 +267,22 @@ describe('Http2Connection', () => {
       expect(sent).toBeLessThan(20_000)
       await closed
     }
+  })
+
+  test('takes a large body of ordinary frames, with the tiny ones between them', async () => {
+    const { session } = await serve(async (request) => ({
+      status: 200,
+      headers: {},
+      body: Buffer.from(String((await readBody(request)).length)),
+    }))
+    const stream = session.request({ ':method': 'POST' })
+    const answer = read(stream)
+    for (let piece = 0; piece < 1400; piece++)
+      await new Promise((resolve) => {
+        stream.write(Buffer.alloc(piece % 2 === 0 ? 2000 : 10), resolve)
+      })
+    stream.end()
+    expect((await answer).text).toBe('1407000')
   })
 
   test('answers before the body is there, and tells the client to stop', async () => {
@@ -347,11 +394,29 @@ describe('Http2Connection limits', () => {
     ])
     client.socket.write(Buffer.concat([preface, ...frames]))
     await client.closed
-    // A GOAWAY frame has type 7, flags 0 and stream 0; its code follows the last stream: ENHANCE_YOUR_CALM is 11.
-    const at = client.text.indexOf('\u0007\0\0\0\0\0')
-    expect(client.text.slice(at + 10, at + 14)).toBe('\0\0\0\u000b')
+    expect(goawayCodes(client.text)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     expect(requests.length).toBeLessThan(60)
     await until(() => listening.connections === 1)
+  })
+
+  test.each([
+    ['all at once', 3000],
+    ['fifty at a time', 50],
+    ['one at a time', 1],
+  ])('row 19: with the default limits a client that cancels requests learns why: %s', async (_, step) => {
+    const { listening, requests } = await serve(() => new Promise(() => undefined))
+    const client = new RawClient(listening.url, { ca, alpn: ['h2'] })
+    await once(client.socket, 'secureConnect')
+    client.socket.write(preface)
+    for (let sent = 0; sent < 3000 && goawayCodes(client.text).length === 0; sent += step) {
+      const ids = Array.from({ length: step }, (_each, index) => 2 * (sent + index) + 1)
+      client.socket.write(Buffer.concat(ids.flatMap((id) => [getFrame(id), resetFrame(id)])))
+      await turn()
+      await turn()
+    }
+    await client.closed
+    expect(goawayCodes(client.text)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    expect(requests.length).toBeLessThan(600)
   })
 
   test('row 19: begins a few requests of a connection in each turn, in their order', async () => {

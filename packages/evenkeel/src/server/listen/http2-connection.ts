@@ -2,8 +2,9 @@
  * One HTTP/2 connection: concurrent requests, each an exchange of its own.
  *
  * Invariants of a connection: a client that opens and cancels requests, or sends pings, settings and tiny frames, at an
- * abusive rate is disconnected. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
- * after which clients retry elsewhere; the connection closes with its last request.
+ * abusive rate is disconnected, with a GOAWAY that says ENHANCE_YOUR_CALM. An idle connection is closed after a timeout.
+ * After `retire` new requests are refused by a GOAWAY, after which clients retry elsewhere; the connection closes with its
+ * last request.
  *
  * Invariants of an exchange: the handler begins in the order of the requests, a few of a connection in each turn, and
  * asks for the body when it knows the caller. Until then the body is read, because Node would keep each frame as an
@@ -26,6 +27,7 @@ import type { WireHeaders, WireResponse } from '#wire'
 import { BodyPace } from './body-pace.ts'
 import { BodyQueue } from './body-queue.ts'
 import { lingerMs, type ConnectionContext, type ServerConnection } from './connection.ts'
+import { FloodGuard } from './flood-guard.ts'
 import {
   bytesOf,
   describeRequest,
@@ -48,10 +50,13 @@ import { TurnBudget } from './turn-budget.ts'
 const connectionWindowBytes = 4_194_304
 /** Node refuses requests above this; the backpressure of this server stays far below it. */
 const sessionMegabytes = 1_024
-const floodEventsPerSweep = 50
-/** A frame of a body below this size is tiny; the first ones of a body are free. */
+/**
+ * A frame of a body below this size is tiny. The first ones of a body are free, and one in each KiB: a client that fills
+ * windows to the last byte sends some between large ones.
+ */
 const tinyFrameBytes = 64
 const tinyFramesFree = 16
+const bytesPerTinyFrame = 1_024
 /** One read of a socket can contain hundreds of requests; each takes about a tenth of a millisecond until it waits. */
 const requestsPerTurn = 8
 
@@ -65,8 +70,7 @@ export class Http2Connection implements ServerConnection {
   readonly #exchanges = new Set<Http2Exchange>()
   readonly #starts: TurnBudget
   #deadlineMs: number
-  #nuisances = 0
-  #isFlooded = false
+  readonly #floods: FloodGuard
   #isClosed = false
 
   constructor(socket: TLSSocket, context: ConnectionContext) {
@@ -74,6 +78,7 @@ export class Http2Connection implements ServerConnection {
     this.#socket = socket
     this.#context = context
     this.#starts = new TurnBudget(context.clock, { perTurn: requestsPerTurn })
+    this.#floods = new FloodGuard({ limits, clock: context.clock, onFlood: this.#disconnectFlooder.bind(this) })
     this.#deadlineMs = this.#inMs(limits.keepAliveMs)
     this.#session = performServerHandshake(socket, {
       maxSessionMemory: sessionMegabytes,
@@ -89,7 +94,7 @@ export class Http2Connection implements ServerConnection {
   }
 
   expire(nowMs: number): void {
-    this.#nuisances = Math.max(0, this.#nuisances - floodEventsPerSweep)
+    this.#floods.forgive()
     for (const exchange of this.#exchanges) exchange.expire(nowMs)
     if (nowMs < this.#deadlineMs) return
     if (this.#isClosed) this.#socket.destroy()
@@ -102,10 +107,10 @@ export class Http2Connection implements ServerConnection {
       this.#onStream(stream, { headers, sent })
     })
     session.on('ping', () => {
-      this.#onNuisance()
+      this.#floods.count()
     })
     session.on('remoteSettings', () => {
-      this.#onNuisance()
+      this.#floods.count()
     })
     session.on('error', (error: unknown) => {
       this.#context.log.debug('connection failed', { error })
@@ -122,7 +127,8 @@ export class Http2Connection implements ServerConnection {
     stream: ServerHttp2Stream,
     { headers, sent }: { headers: IncomingHttpHeaders; sent: readonly string[] },
   ): void {
-    if (this.#isFlooded) {
+    this.#floods.countOpened()
+    if (this.#floods.isFlooded) {
       // It ends with the session in the next turn.
       stream.on('error', () => undefined)
       return
@@ -131,21 +137,21 @@ export class Http2Connection implements ServerConnection {
       context: this.#context,
       starts: this.#starts,
       onNuisance: () => {
-        this.#onNuisance()
+        this.#floods.count()
       },
     })
     this.#exchanges.add(exchange)
     stream.on('close', () => {
       this.#exchanges.delete(exchange)
       this.#deadlineMs = this.#inMs(this.#context.limits.keepAliveMs)
-      if (!exchange.isAnswered && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#onNuisance()
+      if (!exchange.isAnswered && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#floods.count()
     })
     void exchange.serve(headers, sent)
   }
 
-  #onNuisance(): void {
-    if (++this.#nuisances <= this.#context.limits.nuisancesMax || this.#isFlooded) return
-    this.#isFlooded = true
+  #disconnectFlooder(): void {
+    // At once: what nghttp2 says when it reaches its own limit in this turn comes after it.
+    if (!this.#session.destroyed) this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     this.#context.log.warn('HTTP/2 flood protection closed the connection', { address: this.#context.peer.address })
     // In the next turn: this is called while Node reads frames, and a session that is destroyed there aborts the process
     // (assertion `current_nghttp2_memory_ >= previous_size`, https://github.com/nodejs/node/issues/38964).
@@ -178,6 +184,7 @@ export class Http2Exchange {
   #queue: BodyQueue | undefined
   #pace: BodyPace | undefined
   #tinyFrames = 0
+  #bodyBytes = 0
   #resetAtMs = never
   #isAnswered = false
 
@@ -271,7 +278,12 @@ export class Http2Exchange {
 
   #onData(queue: BodyQueue, piece: Buffer): void {
     this.#pace?.add(piece.length, this.#context.clock.monotonic())
-    if (piece.length < tinyFrameBytes && ++this.#tinyFrames > tinyFramesFree) this.#onNuisance()
+    this.#bodyBytes += piece.length
+    if (
+      piece.length < tinyFrameBytes &&
+      ++this.#tinyFrames > tinyFramesFree + Math.floor(this.#bodyBytes / bytesPerTinyFrame)
+    )
+      this.#onNuisance()
     queue.push(piece)
   }
 

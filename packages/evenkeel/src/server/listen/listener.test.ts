@@ -37,11 +37,12 @@ describe('listen', () => {
       await expect(listen(echo, { limits: { headMs: limit } })).rejects.toThrow(RangeError)
   })
 
-  /** Every request shows credentials. */
+  /** Every request shows credentials, of a user of its own. */
   const authenticated: Transport = (request) => {
-    request.peer?.onAuthenticated?.('ada')
+    request.peer?.onAuthenticated?.(String(++users))
     return echo(request)
   }
+  let users = 0
   const limits = [{ connectionsPerAddressMax: 2 }, { connectionsMax: 2 }]
 
   test.each(limits)('row 18: drops connections above a limit of known ones: %o', async (each) => {
