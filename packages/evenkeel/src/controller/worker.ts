@@ -87,6 +87,8 @@ export class Worker {
   readonly #runs = new Map<string, Run>()
   /** Keys whose last run failed, and when their retry is due. */
   readonly #retriesDueMs = new Map<string, number>()
+  /** Keys whose last run failed and that run again for it: not those of terminal errors. */
+  readonly #failing = new Set<string>()
   /** Keys in a hot loop, and until when they wait. */
   readonly #hotLoopUntilMs = new Map<string, number>()
   #stopping: RunAborted | undefined
@@ -297,8 +299,10 @@ export class Worker {
 
   #report(run: Run, { outcome, decision }: RunResult): void {
     const { item, record, fields, abortedFor } = run
-    if (!record) return
     const { afterMs, failure, retries } = decision
+    if (outcome.kind === 'error' || outcome.kind === 'conflict') this.#failing.add(item.key)
+    else if (outcome.kind !== 'deferred') this.#failing.delete(item.key)
+    if (!record) return
     if (afterMs !== undefined && outcome.kind !== 'after')
       this.#retriesDueMs.set(item.key, this.#clock.monotonic() + afterMs)
     const isStopped = abortedFor === 'shutdown' || abortedFor === 'lease-lost'
@@ -333,6 +337,11 @@ export class Worker {
 
   get activeCount(): number {
     return this.#runs.size
+  }
+
+  /** How many keys failed in their last run and wait for a retry. */
+  get failingCount(): number {
+    return this.#failing.size
   }
 
   /** Runs that have taken at least so long. */
