@@ -15,8 +15,8 @@ import { getOwn, isJsonObject } from '#api'
 import type { Kind, KubeObject } from '#api'
 import { shortHash } from '../digest.ts'
 
-/** Strings only, so that they fit into labels, tags or a description. */
-export interface OwnershipLabels {
+/** Strings only, so that they fit into labels, tags or a description. A type, because interfaces are no `Record<string, string>`. */
+export type OwnershipLabels = {
   /** The installation of the program. */
   readonly instance: string
   /** `Shape.demo.example.com` */
