@@ -123,7 +123,8 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly predicates?: readonly Predicate[]
   /**
    * `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is added to the declaration. They run in this
-   * order; a verb that changes something does not begin while a dependency before it is not ready.
+   * order; a verb that changes something does not begin while a dependency before it is not ready. An action of the form
+   * `token` needs `reports: ['actions']` of the kind.
    *
    * @default none
    */
@@ -232,9 +233,12 @@ export interface Verb<Extra extends object = object> extends ContextPlugin<Extra
 
 /**
  * The verbs that fit a kind: one that records something in the status needs its field there (`reports` of `defineKind`).
- * Kinds whose objects have no type of their own fit all verbs.
+ * Kinds whose objects have no type of their own fit all verbs. The text of the last line is what the compiler shows.
  */
-type VerbFor<K extends Kind> = HasActions<ObjectOf<K>> extends true ? Verb : Verb & { readonly '~reports'?: undefined }
+type VerbFor<K extends Kind> =
+  HasActions<ObjectOf<K>> extends true
+    ? Verb
+    : Verb & { readonly '~reports'?: "define its kind with reports: ['actions']" }
 
 type HasActions<T> = KubeObject extends T
   ? true

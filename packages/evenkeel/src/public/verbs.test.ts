@@ -16,6 +16,7 @@ import {
 } from './index.ts'
 import { startTestPlane } from './testing.ts'
 import { declareKind } from './unstable/api.ts'
+import { createLogger, SystemClock } from './unstable/base.ts'
 import {
   action,
   ClusterUsage,
@@ -345,6 +346,36 @@ test('F6: the needs of a driver are typed by the kinds of their dependencies', a
     (await plane.client.get(Bucket, key)).status?.conditions?.find(({ type }) => type === 'Synced')?.reason
   await plane.until(async () => (await reason()) === 'DependencyMissing')
   expect(seen).toEqual([])
+})
+
+test('F1: the event of a driver that throws names the line of the driver, not that of the reconcile that called it', async () => {
+  let thrown = ''
+  class Broken extends Cloud {
+    override create(): Promise<{ id: string }> {
+      const error = new TypeError('the cloud has no such field')
+      thrown = /verbs\.test\.ts:\d+/.exec(error.stack ?? '')?.[0] ?? ''
+      return Promise.reject(error)
+    }
+  }
+  const bucket = external(new Broken({ labels: 'atomicOnCreate' }), { instance: 'test', manual: true })
+  const buckets = defineController({
+    for: Bucket,
+    verbs: [bucket],
+    async reconcile(_, context) {
+      await bucket.sync(context)
+    },
+  })
+  const log = createLogger({ clock: new SystemClock(), sink: () => undefined })
+  await using plane = await startTestPlane({ controllers: [buckets], simulated: true, log })
+  await plane.client.create(Bucket, { metadata: key, spec: { region: 'north' } })
+  const events = { apiVersion: 'events.k8s.io/v1', kind: 'Event' }
+  const failures = async (): Promise<string[]> =>
+    (await plane.client.list(events, { namespace: 'default' })).items.flatMap((event) => {
+      const { reason, note } = event as { readonly reason?: string; readonly note?: string }
+      return reason === 'ReconcileFailed' ? (note ?? '') : []
+    })
+  await plane.until(async () => (await failures()).length > 0)
+  expect(await failures()).toEqual([expect.stringMatching(`the cloud has no such field \\(\\S*${thrown}\\)$`)])
 })
 
 test('F10: functions of a driver get objects whose name and uid are strings', () => {
