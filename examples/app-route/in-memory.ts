@@ -1,9 +1,9 @@
 /**
  * Processes and routes in memory, for the Explorer: the controllers are the real ones.
  */
-import type { RouteEntry, RunningProcess } from './kinds.ts'
+import type { Processes, RouteEntry, Router, RunningProcess } from './kinds.ts'
 
-export class ProcessesInMemory {
+export class ProcessesInMemory implements Processes {
   readonly running = new Map<string, RunningProcess>()
 
   ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): RunningProcess {
@@ -21,7 +21,7 @@ export class ProcessesInMemory {
   }
 }
 
-export class RouterInMemory {
+export class RouterInMemory implements Router {
   readonly routes = new Map<string, readonly RouteEntry[]>()
 
   ensureRoutes(uid: string, routes: readonly RouteEntry[]): void {

@@ -70,13 +70,16 @@ export const Route = defineKind({
 export type AppObject = Stored<ObjectOf<typeof App>>
 export type RouteObject = Stored<ObjectOf<typeof Route>>
 
+/** At once by a service in memory, later over a network. */
+type Answer<T> = Promise<T> | T
+
 /** The processes behind Apps, identified by the uid of the App. */
 export interface Processes {
   /** Ensures that it runs with this command and configuration. */
-  ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): Promise<RunningProcess>
+  ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): Answer<RunningProcess>
   /** Succeeds when it does not run. */
-  ensureStopped(uid: string): Promise<void>
-  getProcess(uid: string): Promise<RunningProcess | undefined>
+  ensureStopped(uid: string): Answer<void>
+  getProcess(uid: string): Answer<RunningProcess | undefined>
 }
 
 export interface RunningProcess {
@@ -87,9 +90,9 @@ export interface RunningProcess {
 
 /** The router. Each Route has one entry, identified by its uid. */
 export interface Router {
-  ensureRoutes(uid: string, routes: readonly RouteEntry[]): Promise<void>
-  removeRoutes(uid: string): Promise<void>
-  listRoutes(): Promise<Readonly<Record<string, readonly RouteEntry[]>>>
+  ensureRoutes(uid: string, routes: readonly RouteEntry[]): Answer<void>
+  removeRoutes(uid: string): Answer<void>
+  listRoutes(): Answer<Readonly<Record<string, readonly RouteEntry[]>>>
 }
 
 export interface RouteEntry {

@@ -47,5 +47,5 @@ export const scenario = {
   steps,
   kinds: [App],
   quietMs: 1_300_000,
-  external: (): External => ({ router: new RouterInMemory() as unknown as Router }),
+  external: (): External => ({ router: new RouterInMemory() }),
 }

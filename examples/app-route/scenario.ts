@@ -31,5 +31,5 @@ export const controllers = ({ external: { processes } }: { external: External })
 export const scenario = {
   name: 'apps',
   steps,
-  external: (): External => ({ processes: new ProcessesInMemory() as unknown as Processes }),
+  external: (): External => ({ processes: new ProcessesInMemory() }),
 }

@@ -13,8 +13,11 @@ export const Bucket = defineKind({
 
 export const finalizer = 'demo.example.com/cleanup'
 
+/** At once by a service in memory, later over a network. */
+type Answer<T> = Promise<T> | T
+
 /** The API of the cloud. */
 export interface Cloud {
-  createBucket(name: string, region: string): Promise<void>
-  deleteBucket(name: string): Promise<void>
+  createBucket(name: string, region: string): Answer<void>
+  deleteBucket(name: string): Answer<void>
 }

@@ -47,19 +47,22 @@ export const SecureStorage = defineKind({
 
 export type SecureStorageObject = Stored<ObjectOf<typeof SecureStorage>>
 
+/** At once by a service in memory, later over a network. */
+type Answer<T> = Promise<T> | T
+
 /** The API of the cloud. Every call takes time and can fail after it was executed. */
 export interface Cloud {
-  findAccount(name: string): Promise<Account | undefined>
+  findAccount(name: string): Answer<Account | undefined>
   /** Succeeds when it exists, unless it is being deleted (409). */
-  createAccount(name: string, region: string): Promise<void>
+  createAccount(name: string, region: string): Answer<void>
   /** With a key that its identity may use (403); without one: with the key of the cloud. */
-  encryptAccount(name: string, key?: string): Promise<void>
+  encryptAccount(name: string, key?: string): Answer<void>
   /** Succeeds when it does not exist. Takes a while. */
-  deleteAccount(name: string): Promise<void>
-  listGrants(account: string): Promise<readonly Grant[]>
-  putGrant(account: string, grant: Grant): Promise<void>
+  deleteAccount(name: string): Answer<void>
+  listGrants(account: string): Answer<readonly Grant[]>
+  putGrant(account: string, grant: Grant): Answer<void>
   /** Not while the account is encrypted with the key (409). */
-  deleteGrant(account: string, key: string): Promise<void>
+  deleteGrant(account: string, key: string): Answer<void>
 }
 
 export interface Account {

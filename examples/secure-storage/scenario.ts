@@ -30,7 +30,7 @@ export const controllers = ({ external: { cloud } }: { external: { cloud: Cloud 
 export const scenario = {
   name: 'secure-storage',
   steps,
-  external: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
+  external: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) }),
   services: { cloud: { contents } },
 }
 

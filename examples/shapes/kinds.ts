@@ -40,15 +40,18 @@ export interface DrawnShape {
   readonly labels: Readonly<Record<string, string>>
 }
 
+/** At once by a service in memory, later over a network. */
+type Answer<T> = Promise<T> | T
+
 /** The API of the service. Methods that only read begin with `list` or `get`. */
 export interface ShapesApi {
-  listShapes(): Promise<readonly DrawnShape[]>
-  getShape(id: string): Promise<DrawnShape | undefined>
+  listShapes(): Answer<readonly DrawnShape[]>
+  getShape(id: string): Answer<DrawnShape | undefined>
   /** A repeated key returns the shape of the first call. */
-  createShape(shape: Omit<DrawnShape, 'id'>, key?: string): Promise<DrawnShape>
+  createShape(shape: Omit<DrawnShape, 'id'>, key?: string): Answer<DrawnShape>
   /** Cancels a create with this key, also one that has not arrived yet. */
-  cancelCreate(key: string): Promise<void>
-  updateShape(id: string, change: Partial<Omit<DrawnShape, 'id'>>): Promise<void>
+  cancelCreate(key: string): Answer<void>
+  updateShape(id: string, change: Partial<Omit<DrawnShape, 'id'>>): Answer<void>
   /** A missing shape is an error with `status: 404`. */
-  deleteShape(id: string): Promise<void>
+  deleteShape(id: string): Answer<void>
 }

@@ -3,7 +3,6 @@
  */
 import type { UserStep } from 'evenkeel/testing'
 import { Shape } from './kinds.ts'
-import type { ShapesApi } from './kinds.ts'
 import { ShapesInMemory } from './service/shapes-in-memory.ts'
 
 const place = { name: 'foo', namespace: 'default' }
@@ -24,7 +23,7 @@ export const scenario = {
     const shapes = new ShapesInMemory()
     // A shape of another owner, which exists before the program starts and must stay.
     shapes.createShape({ name: 'bar', type: 'circle', color: 'blue', labels: {} })
-    return { shapes: shapes as unknown as ShapesApi }
+    return { shapes }
   },
   // The ids do not matter; the number of shapes and their properties do.
   services: {

@@ -6,7 +6,7 @@
  */
 import { ExternalError } from 'evenkeel/verbs'
 import type { Clock } from 'evenkeel/unstable/base'
-import type { Account, Grant } from '../kinds.ts'
+import type { Account, Cloud, Grant } from '../kinds.ts'
 
 interface StoredAccount {
   readonly region: string
@@ -23,7 +23,7 @@ export interface CloudTimes {
   readonly removalMs?: number
 }
 
-export class CloudInMemory {
+export class CloudInMemory implements Cloud {
   readonly accounts = new Map<string, StoredAccount>()
   /** By account and key. */
   readonly grants = new Map<string, Grant>()

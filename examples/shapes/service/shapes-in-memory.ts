@@ -3,7 +3,7 @@
  *
  * It stores what it receives. It chooses the ids and never uses one twice.
  */
-import type { DrawnShape } from '../kinds.ts'
+import type { DrawnShape, ShapesApi } from '../kinds.ts'
 
 /** An error response of the service. */
 export class ServiceError extends Error {
@@ -16,7 +16,7 @@ export class ServiceError extends Error {
   }
 }
 
-export class ShapesInMemory {
+export class ShapesInMemory implements ShapesApi {
   readonly shapes = new Map<string, DrawnShape>()
   isDown = false
   readonly #byKey = new Map<string, DrawnShape>()

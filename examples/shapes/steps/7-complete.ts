@@ -31,7 +31,9 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
       explain?.(`${desired.name} (${id}) differs in ${paths.join(', ')}: I make it ${aShape(desired)}`)
       await shapes.updateShape(id, desired)
     },
-    cancel: (key) => shapes.cancelCreate(key),
+    async cancel(key) {
+      await shapes.cancelCreate(key)
+    },
     async remove(id) {
       explain?.(`${id} is no longer wanted: I remove it`)
       await shapes.deleteShape(id)
@@ -40,7 +42,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
 }
 
 /** The service answers 503 before it changes anything: a retry is safe. */
-async function knowing<T>(call: Promise<T>): Promise<T> {
+async function knowing<T>(call: Promise<T> | T): Promise<T> {
   try {
     return await call
   } catch (error) {

@@ -1,24 +1,34 @@
 /**
  * One shape of program: `await run(...)` by itself, under `up`, `up --watch`, `explore`, `generate` and a debugger.
  */
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { deadline, SystemClock } from 'evenkeel/unstable/base'
 import { typed } from '../fixtures/cli.fixture.ts'
 import type * as Greeting from '../fixtures/greeting.fixture.ts'
 import { startFile, startProcess } from '../fixtures/process.fixture.ts'
 import { pausedProgram } from '../fixtures/inspector.fixture.ts'
 
-const program = fileURLToPath(new URL('../fixtures/greeting.fixture.ts', import.meta.url))
+const [program = '', inspected = '', pair = ''] = ['greeting', 'inspected', 'pair'].map((name) =>
+  fileURLToPath(new URL(`../fixtures/${name}.fixture.ts`, import.meta.url)),
+)
 const databases = fileURLToPath(new URL('../fixtures/databases.fixture.ts', import.meta.url))
 const page = fileURLToPath(new URL('../../../../docs/guides/on-a-cluster.md', import.meta.url))
 const greeting = (who: string, name = 'a'): string =>
   `{ apiVersion: test.dev/v1, kind: Greeting, metadata: { name: ${name} }, spec: { who: ${who} } }`
 /** What `explore` reads. */
 const exported: keyof typeof Greeting = 'scenario'
+/** Much longer than an answer takes, also on a busy machine: without one the test fails instead of waiting. */
+const answerMs = 60_000
+const execute = promisify(execFile)
+const hasKubectl = (process.env['PATH'] ?? '').split(delimiter).some((path) => existsSync(join(path, 'kubectl')))
+
 let folder: string
 
 interface Rule {
@@ -50,10 +60,17 @@ async function greet(who: string): Promise<string> {
   const applied = await typed(['apply', '-f', '-'], { cwd: folder, stdin: greeting(who) })
   expect(applied, applied.err).toMatchObject({ code: 0 })
   for (;;) {
-    const { out } = await typed(['get', 'greeting/a', '-o', 'json'], { cwd: folder })
-    const { status } = JSON.parse(out) as { status?: { text?: string } }
-    if (status?.text !== undefined) return status.text
+    const { text } = await read()
+    if (text !== undefined) return text
   }
+}
+
+/** Only reads: what a lost object would need is not made here. */
+async function read(): Promise<{ readonly uid: string; readonly text: string | undefined }> {
+  const { out, err } = await typed(['get', 'greeting/a', '-o', 'json'], { cwd: folder })
+  expect(err).toBe('')
+  const { metadata, status } = JSON.parse(out) as { metadata: { uid: string }; status?: { text?: string } }
+  return { uid: metadata.uid, text: status?.text }
 }
 
 describe('a program that calls run', () => {
@@ -140,6 +157,23 @@ describe('a program that calls run', () => {
     expect(code).toBe(2)
     expect(err).toContain('no controller is called "greting": there are greeting\nTry: --only greeting')
   })
+
+  test('F16: up --only runs the controller that it names, and no other', async () => {
+    const started = ending(startProcess(['up', pair, '--port', '0', '--only', 'left', '--json'], folder))
+    await started.until(/\n/)
+    const side = (kind: string): string => `{ apiVersion: test.dev/v1, kind: ${kind}, metadata: { name: a }, spec: {} }`
+    const stdin = `${side('Left')}\n---\n${side('Right')}`
+    expect(await typed(['apply', '-f', '-'], { cwd: folder, stdin })).toMatchObject({ code: 0 })
+    const statusOf = async (kind: string): Promise<unknown> => {
+      const { out } = await typed(['get', `${kind}/a`, '-o', 'json'], { cwd: folder })
+      return (JSON.parse(out) as { status?: unknown }).status
+    }
+    let left: unknown
+    while (left === undefined) left = await statusOf('left')
+    expect([left, await statusOf('right')]).toEqual([expect.objectContaining({ by: 'Left' }), undefined])
+    const { out } = await typed(['doctor'], { cwd: folder })
+    expect([/controller left: running/.test(out), /controller right/.test(out)]).toEqual([true, false])
+  })
 })
 
 describe('F16: up --watch', () => {
@@ -155,15 +189,17 @@ describe('F16: up --watch', () => {
     const started = ending(startProcess(['up', file, '--port', '0', '--watch', '--json'], folder))
     await started.until(/"manager"/)
     expect(await greet('you')).toBe('Hello, you!')
+    const { uid } = await read()
     await writeFile(file, here(source).replace('Hello, ', 'Good morning, '))
     await started.until(/app\.ts changed[\s\S]*"manager"/)
-    for (let text = ''; text !== 'Good morning, you!';) text = await greet('you')
-    await writeFile(file, 'const broken = {')
+    for (let text: string | undefined; text !== 'Good morning, you!';) ({ text } = await read())
+    await writeFile(file, '\n\nconst broken = {')
     await started.until(/Waiting for a change/, 'err')
-    expect(await started.until(/bad-file/)).toMatch(/cannot load .*app\.ts/)
+    expect(await started.until(/bad-file/)).toMatch(/cannot load .*app\.ts: .*app\.ts:3\b/)
     await writeFile(file, here(source))
     await started.until(/starting the program\.[\s\S]*"manager"/)
-    for (let text = ''; text !== 'Hello, you!';) text = await greet('you')
+    for (let text: string | undefined; text !== 'Hello, you!';) ({ text } = await read())
+    expect((await read()).uid).toBe(uid)
   })
 })
 
@@ -172,18 +208,46 @@ function resolved(name: string): string {
   return import.meta.resolve(name)
 }
 
-test('F16b: while a reconcile stands at a breakpoint, the server answers', async () => {
-  const started = ending(startProcess(['up', program, '--port', '0', '--json'], folder, { inspect: true }))
-  await started.until(/\n/)
-  const debuggee = await pausedProgram(await started.until(/ws:\/\/\S+/, 'err'), async () => {
-    const applied = await typed(['apply', '-f', '-'], { cwd: folder, stdin: greeting('debugger') })
-    expect(applied).toMatchObject({ code: 0 })
-  })
-  try {
-    const { code, out } = await typed(['get', 'greeting/a', '-o', 'name'], { cwd: folder })
-    expect({ code, out }).toEqual({ code: 0, out: 'greeting/a\n' })
-    expect(debuggee.isPaused).toBe(true)
-  } finally {
-    await debuggee.resume()
+/** The program of greetings with a debugger, as each command starts it. */
+const debugged = [
+  ['up', () => startProcess(['up', program, '--port', '0', '--json'], folder, { inspect: true }), /\n/],
+  ['run', () => startFile(inspected, folder), /Ctrl-C stops it/],
+] as const
+
+describe.each(debugged)('F16b: under %s, while a reconcile stands at a breakpoint', (_, start, isUp) => {
+  /** What an act answers while the reconcile is paused. */
+  async function whilePaused<R>(act: () => Promise<R>): Promise<R> {
+    const started = ending(start())
+    await started.until(isUp)
+    const debuggee = await pausedProgram(await started.until(/ws:\/\/\S+/, 'err'), async () => {
+      const applied = await typed(['apply', '-f', '-'], { cwd: folder, stdin: greeting('debugger') })
+      expect(applied).toMatchObject({ code: 0 })
+    })
+    try {
+      const answer = await act()
+      expect(debuggee.isPaused).toBe(true)
+      return answer
+    } finally {
+      await debuggee.resume()
+    }
   }
+
+  test('commands get answers', async () => {
+    const { signal, done } = deadline(new SystemClock(), answerMs)
+    const { code, out } = await whilePaused(() => typed(['get', 'greeting/a', '-o', 'name'], { cwd: folder, signal }))
+    done()
+    expect({ code, out }).toEqual({ code: 0, out: 'greeting/a\n' })
+  })
+
+  test('kubectl gets answers', async ({ skip }) => {
+    if (!hasKubectl) skip('kubectl is not on the path (Debian package kubernetes-client)')
+    const words = ['--kubeconfig', join(folder, 'data', 'kubeconfig'), 'get', 'greetings.test.dev/a', '-o', 'name']
+    const { stdout } = await whilePaused(() => execute('kubectl', words, { timeout: answerMs, env: kubectlEnv() }))
+    expect(stdout).toBe('greeting.test.dev/a\n')
+  })
 })
+
+/** Without the settings and the cache of the user. */
+function kubectlEnv(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: folder }
+}

@@ -119,6 +119,21 @@ describe('serve', () => {
     expect((await typed(['snapshot', 'restore', 'none.backup', '--data', 'third'], { cwd: folder })).code).not.toBe(0)
   })
 
+  test('F4: serve --memory keeps nothing, but commands beside it find its server', async () => {
+    for (const name of ['first', 'second']) {
+      const stop = new AbortController()
+      const { first, serving } = begin(['serve', '--memory', '--port', '0', '--json'], stop.signal)
+      const { kubeconfig } = await first
+      expect(kubeconfig).toBe(join(folder, 'data', 'kubeconfig'))
+      const stdin = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`
+      await typed(['apply', '-f', '-'], { cwd: folder, stdin })
+      const { code, out } = await typed(['get', 'configmaps', '-o', 'name'], { cwd: folder })
+      expect([code, out.match(/first|second/g)]).toEqual([0, [name]])
+      stop.abort()
+      expect(await serving).toMatchObject({ code: 0, err: '' })
+    }
+  })
+
   test('a port in use is a one-line error', async () => {
     const stop = new AbortController()
     const { first, serving } = begin(['serve', '--port', '0', '--memory', '--json'], stop.signal)

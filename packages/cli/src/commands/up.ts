@@ -4,7 +4,7 @@
  * The server has a thread of its own: it answers while a controller computes or stops at a breakpoint.
  */
 import { join, resolve } from 'node:path'
-import type { Ready, RunProgramOptions } from 'evenkeel'
+import type { Kind, Ready, RunProgramOptions } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import { keepHeapHeadroom } from 'evenkeel/unstable/base'
@@ -122,14 +122,21 @@ function declarationsOf(
   modules: readonly UserModule[],
   only: string | undefined,
 ): Pick<RunProgramOptions, 'controllers' | 'kinds' | 'runnables'> {
+  const all = modules.flatMap(({ controllers }) => controllers)
+  const controllers = chosenControllers(all, only)
+  const others = all.filter((controller) => !controllers.includes(controller))
   return {
-    controllers: chosenControllers(
-      modules.flatMap(({ controllers }) => controllers),
-      only,
-    ),
-    kinds: modules.flatMap(({ kinds }) => kinds),
+    controllers,
+    // Objects of the others can be applied, although no controller looks after them.
+    kinds: [...others.map(kindOf), ...modules.flatMap(({ kinds }) => kinds)],
     runnables: modules.flatMap(({ runnables }) => runnables),
   }
+}
+
+/** The kind of a controller, with the actions of its verbs. */
+function kindOf({ for: kind, verbs = [] }: ControllerDeclaration): Kind {
+  const actions = verbs.flatMap(({ action }) => action ?? [])
+  return actions.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...actions] }
 }
 
 /** The cluster, or the server that this command starts. */

@@ -32,6 +32,15 @@ describe('F1: placeOf', () => {
     expect(placeOf(failing(library, { cause: failing(reconcile) }))).toBe('app.ts:12')
   })
 
+  test('is that of the cause when this package wrapped it, although the program called the wrapper', () => {
+    const wrapper = `    at ExternalSession.call (${folder}/packages/evenkeel/src/verbs/external/session.ts:5:1)`
+    const driver = failing(`    at create (${folder}/driver.ts:7:9)`)
+    const wrapped = failing([wrapper, reconcile].join('\n'), { cause: driver })
+    expect(placeOf(wrapped)).toBe('driver.ts:7')
+    expect(placeOf(failing([wrapper, reconcile].join('\n')))).toBe('app.ts:12')
+    expect(placeOf(failing(reconcile, { cause: driver }))).toBe('app.ts:12')
+  })
+
   test('is undefined where no line of the program is known', () => {
     expect(placeOf(failing([library, node].join('\n')))).toBeUndefined()
     expect(placeOf('a text')).toBeUndefined()

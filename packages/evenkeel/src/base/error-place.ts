@@ -23,6 +23,8 @@ interface StackFrame {
   readonly column: number
   /** A line of the program, and not of a library. */
   readonly isOwn: boolean
+  /** A line of this package. */
+  readonly isPackage: boolean
 }
 
 const causesMax = 5
@@ -35,10 +37,17 @@ const withoutName = /^\s*at (?:async )?(.*):(\d+):(\d+)$/
 /** The folder with the code of this package, as stacks show it. */
 const packageFolder = folderOf(import.meta.url)
 
-/** `app.ts:12`: the first line of the program in the stack of an error or of its causes. */
+/**
+ * `app.ts:12`: the first line of the program in the stack of an error or of its causes.
+ *
+ * An error of this package that wraps another comes last: a failed call of a driver has the line of the driver, not that of
+ * the `sync` that called it.
+ */
 export function placeOf(error: unknown): string | undefined {
-  for (const each of chainOf(error)) {
-    const frame = framesOf(each).find(({ isOwn }) => isOwn)
+  const stacks = chainOf(error).map(framesOf)
+  const isWrapper = ([first]: readonly StackFrame[]): boolean => first?.isPackage === true
+  for (const frames of [...stacks.filter((each) => !isWrapper(each)), ...stacks.filter(isWrapper)]) {
+    const frame = frames.find(({ isOwn }) => isOwn)
     if (frame) return `${frame.file}:${frame.line}`
   }
   return undefined
@@ -94,7 +103,8 @@ function frameOf(text: string): StackFrame | undefined {
   const isOwn = isProgram(compiled)
   const given = { path: compiled, line: Number(line), column: Number(column) }
   const found = isOwn ? sourcePlace(given) : given
-  return { name, file: shortened(found.path), line: found.line, column: found.column, isOwn }
+  const isPackage = !isOwn && compiled.startsWith(packageFolder)
+  return { name, file: shortened(found.path), line: found.line, column: found.column, isOwn, isPackage }
 }
 
 function isProgram(path: string): boolean {

@@ -55,6 +55,28 @@ describe('jsonLines', () => {
     expect((line['error'] as Error).stack).toContain('log-lines.test.ts')
   })
 
+  test('F1: writes the place of an error each time, and its stack once, with the lines of the program and the causes', () => {
+    const lines: { error: Record<string, unknown>; retries: number }[] = []
+    const write = jsonLines((text) => lines.push(JSON.parse(text) as (typeof lines)[number]))
+    const error = new TypeError('outer', { cause: new Error('inner') })
+    for (const retries of [1, 2]) write(record({ error, retries }))
+    write(record({ error: new Error('another') }))
+    const at = expect.stringMatching(/log-lines\.test\.ts:\d+$/) as string
+    expect(lines.map(({ error: shown }) => shown)).toEqual([
+      {
+        message: 'outer',
+        at,
+        stack: expect.stringMatching(
+          /^TypeError: outer\n {4}at \S*log-lines\.test\.ts:\d+:\d+\n[^]*\n {2}caused by Error: inner\n/,
+        ) as string,
+        cause: { message: 'inner', at },
+      },
+      { message: 'outer', at, cause: { message: 'inner', at } },
+      { message: 'another', at, stack: expect.stringContaining('Error: another\n') as string },
+    ])
+    expect(JSON.stringify(lines)).not.toContain('node_modules')
+  })
+
   test('writes cycles, bigints and what is in two places', () => {
     const shared = { x: 1 }
     const { line } = json({ circular, big: 10n ** 20n, list: [shared, shared], deep: { a: { b: { c: shared } } } })

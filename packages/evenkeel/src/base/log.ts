@@ -6,8 +6,9 @@
  * whatever it contains; control characters never reach the terminal, so that the name of an object
  * cannot move the cursor or change colors.
  *
- * On a terminal the stack of an error follows its line, indented. The same stack is written once: a reconcile that
- * fails again and again has one line for each failure, with the place in the program.
+ * An error has its place in the program (`at`) and its stack, the lines of the program first, causes included: on a
+ * terminal indented below the line, in JSON as fields of the error. The same stack is written once: a reconcile that fails
+ * again and again has one line for each failure, with the place.
  */
 import type { Clock } from './clock.ts'
 import { describeError, placeOf } from './error-place.ts'
@@ -85,10 +86,11 @@ export const silentLogger: Logger = {
 /** Receives formatted text, newline included. */
 type WriteText = (text: string) => void
 
-/** One JSON object per line: `time`, `level`, `msg`, then the fields. */
+/** One JSON object per line: `time`, `level`, `msg`, then the fields. Errors are `{ message, at, stack, cause }`. */
 export function jsonLines(write: WriteText): (record: LogRecord) => void {
+  const known = new KnownStacks()
   return ({ level, timeMs, message, fields }) => {
-    write(`${printable(safeStringify({ time: stamp(timeMs), level, msg: message, ...fields }))}\n`)
+    write(`${printable(safeStringify({ time: stamp(timeMs), level, msg: message, ...fields }, known))}\n`)
   }
 }
 
@@ -114,9 +116,10 @@ export function prettyLines(write: WriteText, { color = true }: PrettyOptions = 
       return [[name, short(value)], ...(at === undefined ? [] : [['at', at]])]
     })
     const text = pairs.map(([name = '', value = '']) => ` ${paint('faint', `${printable(name)}=`)}${printable(value)}`)
-    const below = level === 'error' ? known.newLines(fields).map((line) => `${paint('faint', printable(line))}\n`) : []
+    const below = level === 'error' ? Object.values(fields).flatMap((value) => known.newLines(value)) : []
     const start = `${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))}`
-    write(`${start} ${printable(message)}${text.join('')}\n${below.join('')}`)
+    const stacks = below.map((line) => `${paint('faint', printable(`    ${line}`))}\n`)
+    write(`${start} ${printable(message)}${text.join('')}\n${stacks.join('')}`)
   }
 }
 
@@ -126,20 +129,18 @@ const stacksMax = 200
 class KnownStacks {
   readonly #texts = new Set<string>()
 
-  /** The lines of those that were not written before. */
-  newLines(fields: Fields): string[] {
-    return Object.values(fields).flatMap((value) => {
-      if (!(value instanceof Error)) return []
-      const lines = describeError(value)
-      const text = lines.join('\n')
-      if (lines.length < 2 || this.#texts.has(text)) return []
-      this.#texts.add(text)
-      for (const oldest of this.#texts) {
-        if (this.#texts.size <= stacksMax) break
-        this.#texts.delete(oldest)
-      }
-      return lines.map((line) => `    ${line}`)
-    })
+  /** The description of an error, if it was not written before. */
+  newLines(value: unknown): string[] {
+    if (!(value instanceof Error)) return []
+    const lines = describeError(value)
+    const text = lines.join('\n')
+    if (lines.length < 2 || this.#texts.has(text)) return []
+    this.#texts.add(text)
+    for (const oldest of this.#texts) {
+      if (this.#texts.size <= stacksMax) break
+      this.#texts.delete(oldest)
+    }
+    return lines
   }
 }
 
@@ -153,15 +154,21 @@ function short(value: unknown): string {
   return safeStringify(value)
 }
 
-/** JSON that never throws, with support for cycles, bigints and errors. */
-function safeStringify(value: unknown): string {
+/**
+ * JSON that never throws, with support for cycles, bigints and errors.
+ *
+ * @param known stacks that are left out; without it no stack is written
+ */
+function safeStringify(value: unknown, known?: KnownStacks): string {
   const above: { readonly item: unknown; readonly shown: unknown }[] = []
-  const replace = function (this: unknown, _name: string, item: unknown): unknown {
+  const replace = function (this: unknown, name: string, item: unknown): unknown {
     if (typeof item === 'bigint') return item.toString()
     if (typeof item !== 'object' || item === null) return item
     while (above.length > 0 && above.at(-1)?.shown !== this) above.pop()
     if (above.some((outer) => outer.item === item)) return '[circular]'
-    const shown = item instanceof Error ? { message: item.message, stack: item.stack, cause: item.cause } : item
+    // The stack of an error describes its causes as well.
+    const isCause = name === 'cause' && above.at(-1)?.item instanceof Error
+    const shown = item instanceof Error ? errorFields(item, isCause ? [] : (known?.newLines(item) ?? [])) : item
     above.push({ item, shown })
     return shown
   }
@@ -169,6 +176,15 @@ function safeStringify(value: unknown): string {
     return JSON.stringify(value, replace) ?? String(value)
   } catch (cause) {
     return JSON.stringify(`[cannot be serialized: ${String(cause)}]`)
+  }
+}
+
+function errorFields(error: Error, stack: readonly string[]): object {
+  return {
+    message: error.message,
+    at: placeOf(error),
+    ...(stack.length > 0 && { stack: stack.join('\n') }),
+    cause: error.cause,
   }
 }
 

@@ -57,7 +57,6 @@ export class Controller {
   readonly #environment: ControllerEnvironment
   readonly #cluster: string
   readonly #queue: WorkQueue<Cause>
-  readonly #backoff: Backoff
   readonly #parked = new ParkedKeys()
   readonly #meter: ControllerMeter
   readonly #hotLoops: HotLoops
@@ -85,7 +84,7 @@ export class Controller {
     this.#environment = environment
     this.#cluster = cluster
     this.#queue = new WorkQueue<Cause>({ clock, name: this.name, metrics })
-    this.#backoff = new Backoff({ random, ...declaration.backoff })
+    const backoff = new Backoff({ random, ...declaration.backoff })
     this.#meter = controllerMeter(metrics, this.name)
     this.#meter.workersMax.set(declaration.concurrency ?? 1)
     this.#hotLoops = new HotLoops({ ledger, ...hotLoops })
@@ -95,7 +94,7 @@ export class Controller {
       declaration,
       reconciler: this.#makeReconciler(named),
       queue: this.#queue,
-      backoff: this.#backoff,
+      backoff,
       parked: this.#parked,
       client,
       cache,
@@ -244,7 +243,7 @@ export class Controller {
 
   /** How many keys failed in their last run and wait for a retry. */
   get failing(): number {
-    return this.#backoff.failingCount
+    return this.#worker.failingCount
   }
 
   /** The health, as plain JSON. */
@@ -259,7 +258,6 @@ export class Controller {
       isWorking: this.#isWorking,
       worker: this.#worker,
       parked: this.#parked,
-      backoff: this.#backoff,
       queue: this.#queue,
     })
   }

@@ -8,7 +8,14 @@
  * run follow, as if the author had written all that by hand. Verbs are stateless: what they keep between two runs is on
  * the server.
  */
-import { checkQualifiedName, type ActionDefinition, type Kind, type KubeObject, type ObjectKey } from '#api'
+import {
+  checkQualifiedName,
+  type ActionDefinition,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectOf,
+} from '#api'
 import type { CachedOf, CacheKind, GetInformerOptions } from '#cache'
 import type { ReadOf } from '#client'
 import type { BackoffOptions } from '#queue'
@@ -116,11 +123,12 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly predicates?: readonly Predicate[]
   /**
    * `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is added to the declaration. They run in this
-   * order; a verb that changes something does not begin while a dependency before it is not ready.
+   * order; a verb that changes something does not begin while a dependency before it is not ready. An action of the form
+   * `token` needs `reports: ['actions']` of the kind.
    *
    * @default none
    */
-  readonly verbs?: readonly Verb[]
+  readonly verbs?: readonly VerbFor<K>[]
 
   /** Makes the actual state match the object. Never called for an object that is being deleted. */
   reconcile?(object: ReadOf<K>, context: ReconcileContext<K> & Extra): Promise<Reconciled> | Reconciled
@@ -222,6 +230,23 @@ export interface Verb<Extra extends object = object> extends ContextPlugin<Extra
   /** What follows for this declaration. @default nothing. @throws {RangeError} when the verb does not fit it. */
   adds?(declaration: ControllerDeclaration): VerbParts
 }
+
+/**
+ * The verbs that fit a kind: one that records something in the status needs its field there (`reports` of `defineKind`).
+ * Kinds whose objects have no type of their own fit all verbs. The text of the last line is what the compiler shows.
+ */
+type VerbFor<K extends Kind> =
+  HasActions<ObjectOf<K>> extends true
+    ? Verb
+    : Verb & { readonly '~reports'?: "define its kind with reports: ['actions']" }
+
+type HasActions<T> = KubeObject extends T
+  ? true
+  : T extends { readonly status?: infer Status }
+    ? 'actions' extends keyof NonNullable<Status>
+      ? true
+      : false
+    : false
 
 /** The verbs of a declaration in the order in which they run: as listed, each after those that it needs, and each once. */
 export function verbsOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readonly Verb[] {

@@ -2,7 +2,7 @@
  * The errors of a reconcile: `TerminalError` (a retry does not help), `StopReconcile` (not a failure: something is
  * missing) and `RunAborted` (the reason of `context.signal`).
  */
-import { stringifyJson } from '#api'
+import { isApiError, stringifyJson } from '#api'
 import type { Reconciled } from './declaration.ts'
 
 const terminalErrorBrand = Symbol.for('evenkeel.TerminalError')
@@ -103,4 +103,16 @@ export function toError(error: unknown): Error {
   const text =
     error === undefined ? 'nothing' : typeof error === 'string' ? error : (stringifyJson(error) ?? typeof error)
   return new Error(`reconcile threw ${text}`, { cause: error })
+}
+
+const retryAfterMaxMs = 3_600_000
+
+/** How long an overloaded server asked to wait, at most an hour; an error that wraps its answer does not hide it. */
+export function retryAfterMs(error: unknown): number | undefined {
+  let current = error
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++, current = current.cause) {
+    if (!isApiError(current) || current.retryAfterMs === undefined) continue
+    return current.code === 429 || current.code === 503 ? Math.min(current.retryAfterMs, retryAfterMaxMs) : undefined
+  }
+  return undefined
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { defineKind, findCondition, type KubeObject } from '#api'
 import { SimulatedClock } from '#base'
+import { TerminalError } from './errors.ts'
 import { FailureCondition } from './failure-condition.ts'
 import { StatusWriter } from './status.ts'
+import { World } from './world.fixture.ts'
 
 const Thing = defineKind({
   group: 'test.dev',
@@ -92,4 +94,48 @@ test('F1: FailureCondition writes nothing for kinds without conditions', () => {
   const writer = writerFor()
   new FailureCondition(Plain).report(new Error('no such host'), writer)
   expect(writer.status.isTouched).toBe(false)
+})
+
+test('F1: a terminal error makes an object unready at once, and one with a new message each time does not loop', async () => {
+  const world = new World({ kinds: [Thing] })
+  let runs = 0
+  await world.start({
+    for: Thing,
+    reconcile: () => {
+      throw new TerminalError(`refused, number ${++runs}`)
+    },
+  })
+  world.api.put(Thing, 'one', { spec: {} })
+  await world.clock.advance(3_600_000)
+  const ready = (): unknown => {
+    const { conditions } = world.api.find(Thing, 'one')?.status as { conditions: never }
+    return findCondition(conditions, 'Ready')
+  }
+  const message = (number: number): unknown =>
+    expect.stringMatching(new RegExp(`^refused, number ${number} \\(\\S*failure-condition\\.test\\.ts:\\d+\\)$`))
+  expect(ready()).toMatchObject({ status: 'False', reason: 'ReconcileError', message: message(1) })
+  expect(world.api.writes).toEqual(['patch Thing/status a/one'])
+  // The status that was written is observed once more.
+  expect(runs).toBe(2)
+  world.api.put(Thing, 'one', { spec: { size: 1 } })
+  await world.clock.advance(0)
+  expect(ready()).toMatchObject({ observedGeneration: 2, message: message(3) })
+  await world.stop()
+})
+
+test('F1: an ordinary error makes an object unready from the second failure on', async () => {
+  const world = new World({ kinds: [Thing] })
+  await world.start({
+    for: Thing,
+    backoff: { jitter: 0, baseMs: 1000 },
+    reconcile: () => {
+      throw new Error('no such host')
+    },
+  })
+  world.api.put(Thing, 'one', { spec: {} })
+  await world.clock.advance(999)
+  expect(world.api.find(Thing, 'one')?.status).toBeUndefined()
+  await world.clock.advance(1)
+  expect(world.api.find(Thing, 'one')?.status).toMatchObject({ conditions: [{ reason: 'ReconcileError' }] })
+  await world.stop()
 })

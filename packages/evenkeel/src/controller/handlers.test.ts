@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '#api'
-import { deferred } from '#base'
+import { deferred, placeOf } from '#base'
 import { watching } from './declaration.ts'
 import type { Loose } from './fake-api.fixture.ts'
 import { enqueueOwner, ownerIndex } from './handlers.ts'
@@ -302,5 +302,34 @@ test('every owned kind has an index by the UIDs of its owners', async () => {
   const childrenOf = ({ metadata: { uid = '' } }: Loose): string[] =>
     world.cache.list(Gadget, { index: { name: ownerIndex, value: uid } }).map(({ metadata: { name } }) => name)
   expect([childrenOf(a).sort(), childrenOf(b)]).toEqual([['of-a', 'of-both'], ['of-both']])
+  await world.stop()
+})
+
+test.each([
+  ['at once', false],
+  ['later', true],
+])('F1: a handler that throws %s is logged once for a failure, with its line', async (_, isLater) => {
+  const world = new World()
+  const thrown: Error[] = []
+  const fail = (): never => {
+    thrown.push(new TypeError('no such label'))
+    throw thrown.at(-1) as Error
+  }
+  await world.start({
+    for: Widget,
+    reconcile: () => undefined,
+    watches: [watching(ConfigMap, { map: isLater ? async () => Promise.resolve().then(fail) : fail })],
+  })
+  world.api.put(ConfigMap, 'settings', {})
+  await world.clock.advance(1)
+  const failures = world.lines.filter(({ level }) => level === 'error')
+  expect(failures).toMatchObject([
+    {
+      message: 'event handler failed; retrying the event',
+      fields: { controller: 'widget', object: 'default//ConfigMap/a/settings', error: thrown[0] },
+    },
+  ])
+  expect(placeOf(failures[0]?.fields['error'])).toMatch(/handlers\.test\.ts:\d+$/)
+  expect(Number.isInteger(failures[0]?.fields['afterMs'])).toBe(true)
   await world.stop()
 })

@@ -1,7 +1,7 @@
 /**
  * The health of a controller, for readiness checks and for people.
  */
-import type { Backoff, ParkedKeys, WorkQueue } from '#queue'
+import type { ParkedKeys, WorkQueue } from '#queue'
 import type { ControllerDeclaration } from './declaration.ts'
 import type { StartedSource } from './sources.ts'
 import type { RunningKey, Worker } from './worker.ts'
@@ -35,7 +35,6 @@ interface HealthParts {
   readonly isWorking: boolean
   readonly worker: Worker
   readonly parked: ParkedKeys
-  readonly backoff: Pick<Backoff, 'failingCount'>
   readonly queue: Pick<WorkQueue, 'readyCount' | 'waitingCount' | 'workingCount'>
 }
 
@@ -50,7 +49,6 @@ export function describeHealth({
   isWorking,
   worker,
   parked,
-  backoff,
   queue,
 }: HealthParts): ControllerHealth {
   const { timeoutMs, stuckMs = timeoutMs ?? stuckMsDefault, concurrency = 1 } = declaration
@@ -70,7 +68,7 @@ export function describeHealth({
     sources: sources.map((source) => ({ name: source.name, hasSynced: source.hasSynced })),
     workers: { active: worker.activeCount, max: concurrency },
     queue: { ready: queue.readyCount, waiting: queue.waitingCount, working: queue.workingCount },
-    failing: backoff.failingCount,
+    failing: worker.failingCount,
     parked: [...parked].slice(0, parkedMax).map(([key, { waitingFor }]) => ({ key, waitingFor })),
   }
 }

@@ -225,7 +225,8 @@ class StartedKindSource implements StartedSource {
     const afterMs = this.#failed.put(event)
     const fields = { source: this.name, object: event.keyText, error }
     if (afterMs === undefined) this.#context.log.error('event handler failed too often; event dropped', fields)
-    else this.#context.log.error('event handler failed; retrying the event', { ...fields, afterMs })
+    else
+      this.#context.log.error('event handler failed; retrying the event', { ...fields, afterMs: Math.round(afterMs) })
   }
 }
 

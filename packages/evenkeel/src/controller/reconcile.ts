@@ -14,7 +14,7 @@ import type { Clock, Logger } from '#base'
 import type { ObjectCache } from '#cache'
 import type { BaseContext, ClosedGate, ContextPlugin, Extension, PluginRun, ReconcileContext } from './context.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from './declaration.ts'
-import { isStopReconcile } from './errors.ts'
+import { isStopReconcile, isTerminalError } from './errors.ts'
 import { FailureCondition } from './failure-condition.ts'
 import { addFinalizers, CleanupReport, isWaiting, runCleanup } from './finalizers.ts'
 import type { Run } from './run.ts'
@@ -119,7 +119,7 @@ export class Reconciler {
       )
     } catch (error) {
       if (isReported(error, base)) this.#failure.report(error, { object, status })
-      await this.#writeFailedStatus({ base, object, status })
+      await this.#endFailed(error, { base, object, status })
       throw error
     }
     this.#failure.clear({ object, status })
@@ -151,7 +151,7 @@ export class Reconciler {
       if (left) await this.#writeStatus({ base, object: left, status })
       return result
     } catch (error) {
-      await this.#writeFailedStatus({ base, object, status })
+      await this.#endFailed(error, { base, object, status })
       throw error
     }
   }
@@ -169,14 +169,21 @@ export class Reconciler {
     await writeStatus(status, { object, client, signal, cache: this.#cache, dropped: this.#dropped })
   }
 
-  /** The status of a failed run is written too: that is when people look at it. Its own failure matters less. */
-  async #writeFailedStatus(write: StatusWrite): Promise<void> {
+  /**
+   * The status of a failed run is written too: that is when people look at it. Its own failure matters less, except for
+   * a terminal error: no other run would write it.
+   *
+   * @throws what the write of the status of a terminal error threw.
+   */
+  async #endFailed(failure: unknown, write: StatusWrite): Promise<void> {
     const { signal, log } = write.base
     if (signal.aborted) return
     try {
       await this.#writeStatus(write)
     } catch (error) {
-      log.debug('cannot write the status of a failed reconcile', { error })
+      if (!isTerminalError(failure)) return log.debug('cannot write the status of a failed reconcile', { error })
+      log.error('reconcile failed; retrying because its status was not written', { error: failure })
+      throw error
     }
   }
 
@@ -302,8 +309,9 @@ export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Cl
 
 /**
  * Whether a failure becomes a condition: from the second attempt on, because a single hiccup should not make an object
- * unready for a moment. A lost race is no failure.
+ * unready for a moment. A terminal error has no second attempt, so its first counts. A lost race is no failure.
  */
 function isReported(error: unknown, { attempt, signal }: BaseContext): boolean {
-  return attempt > 0 && !signal.aborted && !isStopReconcile(error) && !isConflict(error)
+  const isLasting = attempt > 0 || isTerminalError(error)
+  return isLasting && !signal.aborted && !isStopReconcile(error) && !isConflict(error)
 }

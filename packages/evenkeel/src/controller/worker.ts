@@ -11,7 +11,7 @@
  * Invariants: whatever a reconcile does (throw anything, hang, block), the worker survives; an aborted run writes
  * nothing more; a key that hangs stays locked and is shown as stuck, because running it twice would be worse.
  */
-import { findCause, isApiError, isConflict, stringifyJson } from '#api'
+import { findCause, isConflict, stringifyJson } from '#api'
 import { onAbort, placeOf, randomUuid, type Clock, type Logger, type Random } from '#base'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
@@ -28,7 +28,7 @@ import {
 import { ConflictGate } from './conflict-gate.ts'
 import type { BaseContext } from './context.ts'
 import type { ControllerDeclaration, Reconciled, ReconcileResult } from './declaration.ts'
-import { isTerminalError, RunAborted, toError, toRunAborted } from './errors.ts'
+import { isTerminalError, retryAfterMs, RunAborted, toError, toRunAborted } from './errors.ts'
 import type { HotLoops } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
 import { countRun, type ControllerMeter } from './metrics.ts'
@@ -87,6 +87,8 @@ export class Worker {
   readonly #runs = new Map<string, Run>()
   /** Keys whose last run failed, and when their retry is due. */
   readonly #retriesDueMs = new Map<string, number>()
+  /** Keys whose last run failed and that run again for it: not those of terminal errors. */
+  readonly #failing = new Set<string>()
   /** Keys in a hot loop, and until when they wait. */
   readonly #hotLoopUntilMs = new Map<string, number>()
   #stopping: RunAborted | undefined
@@ -297,8 +299,10 @@ export class Worker {
 
   #report(run: Run, { outcome, decision }: RunResult): void {
     const { item, record, fields, abortedFor } = run
-    if (!record) return
     const { afterMs, failure, retries } = decision
+    if (outcome.kind === 'error' || outcome.kind === 'conflict') this.#failing.add(item.key)
+    else if (outcome.kind !== 'deferred') this.#failing.delete(item.key)
+    if (!record) return
     if (afterMs !== undefined && outcome.kind !== 'after')
       this.#retriesDueMs.set(item.key, this.#clock.monotonic() + afterMs)
     const isStopped = abortedFor === 'shutdown' || abortedFor === 'lease-lost'
@@ -333,6 +337,11 @@ export class Worker {
 
   get activeCount(): number {
     return this.#runs.size
+  }
+
+  /** How many keys failed in their last run and wait for a retry. */
+  get failingCount(): number {
+    return this.#failing.size
   }
 
   /** Runs that have taken at least so long. */
@@ -371,18 +380,6 @@ function classifyError(error: unknown): Outcome {
 /** Another writer was faster. A field that another manager owns is no race: a retry does not help. */
 function isLostRace(error: unknown): boolean {
   return isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined
-}
-
-const retryAfterMaxMs = 3_600_000
-
-/** How long an overloaded server asked to wait, at most an hour; an error that wraps its answer does not hide it. */
-function retryAfterMs(error: unknown): number | undefined {
-  let current = error
-  for (let depth = 0; depth < 5 && current instanceof Error; depth++, current = current.cause) {
-    if (!isApiError(current) || current.retryAfterMs === undefined) continue
-    return current.code === 429 || current.code === 503 ? Math.min(current.retryAfterMs, retryAfterMaxMs) : undefined
-  }
-  return undefined
 }
 
 function endOf(run: Run, { outcome, decision: { result = 'success', failure, afterMs } }: RunResult): RunEnd {

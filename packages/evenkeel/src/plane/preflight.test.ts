@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { declareKind, defineKind } from '#api'
 import { installKinds } from '#server'
+import { action, external, type Driver } from '#verbs'
 import { Note, World } from './world.fixture.ts'
 
 interface Review {
@@ -130,5 +131,28 @@ describe('Manager.preflight', () => {
     expect(await missing()).toEqual(['kind missing: the server has no Late (late.dev/v1)', ...others])
     await Promise.all([installKinds(world.server.transport, [Late], { clock: world.clock }), world.clock.advance(1000)])
     expect(await missing()).toEqual(others)
+  })
+
+  test('F7: the kinds that verbs need are missing as well, each once', async () => {
+    const { world } = await reviewed(allowAll)
+    const driver: Driver = {
+      name: 'drives',
+      capabilities: {},
+      desired: () => ({}),
+      observe: () => Promise.resolve(undefined),
+      create: () => Promise.resolve({ id: '1' }),
+      update: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
+      async *list() {
+        yield await Promise.resolve([])
+      },
+    }
+    const operations = ['backup', 'restore'].map((name) => action(name, { form: 'operation' }))
+    const manager = world.manager()
+    manager.addController({ for: Note, verbs: [external(driver, { instance: 'test' }), ...operations] })
+    const missing = async (): Promise<string[]> =>
+      (await manager.preflight()).missing.map(({ what, group, resource }) => `${what} ${resource}.${group}`)
+    const kinds = ['kind externalrefs.evenkeel.dev', 'kind externalsweeps.evenkeel.dev', 'kind operations.evenkeel.dev']
+    expect((await missing()).sort()).toEqual(kinds)
   })
 })

@@ -1,18 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
   defineController,
   defineKind,
   isConditionTrue,
   isForbidden,
+  type ControllerDeclaration,
   type KubeObject,
   type ObjectOf,
+  type Stored,
   type TypeMeta,
 } from './index.ts'
 import { startTestPlane } from './testing.ts'
+import { declareKind } from './unstable/api.ts'
+import { createLogger, SystemClock } from './unstable/base.ts'
 import {
   action,
   ClusterUsage,
@@ -342,6 +346,97 @@ test('F6: the needs of a driver are typed by the kinds of their dependencies', a
     (await plane.client.get(Bucket, key)).status?.conditions?.find(({ type }) => type === 'Synced')?.reason
   await plane.until(async () => (await reason()) === 'DependencyMissing')
   expect(seen).toEqual([])
+})
+
+test('F1: the event of a driver that throws names the line of the driver, not that of the reconcile that called it', async () => {
+  let thrown = ''
+  class Broken extends Cloud {
+    override create(): Promise<{ id: string }> {
+      const error = new TypeError('the cloud has no such field')
+      thrown = /verbs\.test\.ts:\d+/.exec(error.stack ?? '')?.[0] ?? ''
+      return Promise.reject(error)
+    }
+  }
+  const bucket = external(new Broken({ labels: 'atomicOnCreate' }), { instance: 'test', manual: true })
+  const buckets = defineController({
+    for: Bucket,
+    verbs: [bucket],
+    async reconcile(_, context) {
+      await bucket.sync(context)
+    },
+  })
+  const log = createLogger({ clock: new SystemClock(), sink: () => undefined })
+  await using plane = await startTestPlane({ controllers: [buckets], simulated: true, log })
+  await plane.client.create(Bucket, { metadata: key, spec: { region: 'north' } })
+  const events = { apiVersion: 'events.k8s.io/v1', kind: 'Event' }
+  const failures = async (): Promise<string[]> =>
+    (await plane.client.list(events, { namespace: 'default' })).items.flatMap((event) => {
+      const { reason, note } = event as { readonly reason?: string; readonly note?: string }
+      return reason === 'ReconcileFailed' ? (note ?? '') : []
+    })
+  await plane.until(async () => (await failures()).length > 0)
+  expect(await failures()).toEqual([expect.stringMatching(`the cloud has no such field \\(\\S*${thrown}\\)$`)])
+})
+
+test('F10: functions of a driver get objects whose name and uid are strings', () => {
+  type Metadata = Parameters<Driver<BucketObject>['desired']>[0]['metadata']
+  expectTypeOf<BucketObject['metadata']['name']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf<Metadata['name']>().toEqualTypeOf<string>()
+  expectTypeOf<Metadata['uid']>().toEqualTypeOf<string>()
+  const driver = {
+    name: 'named',
+    capabilities: { ids: 'deterministic' },
+    desired: ({ metadata: { name } }) => {
+      expectTypeOf(name).toEqualTypeOf<string>()
+      return { region: name.toLowerCase() }
+    },
+    identify({ metadata: { name, uid } }) {
+      expectTypeOf(name).toEqualTypeOf<string>()
+      expectTypeOf(uid).toEqualTypeOf<string>()
+      return `${name}-${uid}`
+    },
+    connect({ metadata: { name } }) {
+      expectTypeOf(name).toEqualTypeOf<string>()
+      return Promise.resolve(name)
+    },
+    observe: () => Promise.resolve(undefined),
+    create: ({ region }) => Promise.resolve({ id: region }),
+    update: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+  } satisfies Driver<BucketObject, Look, Look>
+  expect(external(driver, { instance: 'test' }).name).toBe('external named')
+})
+
+test('F10: the references of a dependency come from a stored object, and ownership labels are a record of strings', () => {
+  const app = dependsOn(App, ({ metadata: { name } }: Stored<BucketObject>) => {
+    expectTypeOf(name).toEqualTypeOf<string>()
+    return { name }
+  })
+  const buckets = defineController({ for: Bucket, verbs: [app], reconcile: ({ metadata }) => nameOf({ metadata }) })
+  expect(buckets.verbs).toEqual([app])
+  expectTypeOf<OwnershipLabels>().toExtend<Readonly<Record<string, string>>>()
+  expectTypeOf<OwnershipLabels['uid']>().toEqualTypeOf<string>()
+})
+
+/** A helper: it takes objects that are stored. */
+function nameOf({ metadata }: Pick<Stored<BucketObject>, 'metadata'>): void {
+  expectTypeOf(metadata.name).toEqualTypeOf<string>()
+}
+
+test('F3: a token action of a kind without its report is an error to the compiler, as it is at the start', () => {
+  const restart = action('restart', { form: 'token' })
+  const backup = action('backup', { form: 'operation' })
+  // @ts-expect-error App has no reports: ['actions']
+  expect(() => defineController({ for: App, verbs: [restart, backup] })).not.toThrow()
+  // @ts-expect-error the same with an annotation
+  const annotated: ControllerDeclaration<typeof App> = { for: App, verbs: [restart] }
+  const Restarted = defineKind({ group, version: 'v1', kind: 'Restarted', status: z.object({}), reports: ['actions'] })
+  const Untyped = declareKind({ group, version: 'v1', kind: 'Untyped' })
+  expect(defineController({ for: Restarted, verbs: [restart, backup] }).verbs).toHaveLength(2)
+  expect(defineController({ for: Untyped, verbs: [restart] }).verbs).toHaveLength(1)
+  expect(defineController({ for: App, verbs: [backup] }).verbs).toHaveLength(1)
+  const controllers: readonly ControllerDeclaration[] = [defineController({ for: Restarted, verbs: [restart] })]
+  expect([annotated, ...controllers]).toHaveLength(2)
 })
 
 test('children.once and a retried operation: their options have names', async () => {

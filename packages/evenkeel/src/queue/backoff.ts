@@ -70,11 +70,6 @@ export class Backoff {
     this.#bucket = bucket
   }
 
-  /** How many keys have failed and not succeeded since. */
-  get failingCount(): number {
-    return this.#failures.size
-  }
-
   /** Counts a failure, and says how many milliseconds to wait before the next try. */
   next(key: string): number {
     const failures = this.retries(key)

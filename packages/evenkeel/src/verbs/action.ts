@@ -161,6 +161,8 @@ interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
 
 interface TokenAction<Input> extends Verb {
   readonly action: ActionDefinition
+  /** A phantom: the compiler refuses it for kinds without `reports: ['actions']`. */
+  readonly '~reports'?: 'actions'
   /** The request that was not handled yet. */
   requested(context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined
   /** Performs the pending request and records it in the status of this run. @returns whether there was one */

@@ -9,7 +9,7 @@ import {
   type JsonValue,
   type KubeObject,
 } from '#api'
-import { Metrics, SimulatedClock } from '#base'
+import { createLogger, Metrics, placeOf, prettyLines, SimulatedClock, type LogRecord } from '#base'
 import { deny } from './admission.ts'
 import { defineConversion, spoke } from './conversion.ts'
 import { Webhooks } from './webhooks.ts'
@@ -252,6 +252,45 @@ describe('Webhooks, handlers that fail', () => {
     expect(text).toContain(`controller_runtime_webhook_requests_total{webhook="${path}",code="500"} 1`)
     expect(text).toContain(`controller_runtime_webhook_requests_in_flight{webhook="${path}"} 0`)
   })
+
+  test.each(['admission', 'conversion'])(
+    'F1: one that throws is logged with its line, and its stack once: %s',
+    async (kind) => {
+      const records: LogRecord[] = []
+      const clock = new SimulatedClock()
+      const hooks = new Webhooks({ clock, log: createLogger({ clock, sink: (each) => void records.push(each) }) })
+      const thrown: Error[] = []
+      const fail = (): never => {
+        thrown.push(new TypeError(`no picture in the ${kind}`))
+        throw thrown.at(-1) as Error
+      }
+      const request = { uid: 'c1', desiredAPIVersion: oldWebsite.apiVersion, objects: [site({})] }
+      const [path, asked] =
+        kind === 'admission'
+          ? [hooks.addValidating(website, fail), review({ object: site({}) })]
+          : [
+              hooks.addConversion(
+                defineConversion<Website>({
+                  hub: website,
+                  spokes: [spoke(oldWebsite, { toHub: fail, fromHub: fail })],
+                }),
+              ),
+              { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request },
+            ]
+      for (let calls = 0; calls < 2; calls++) await call(hooks, path, asked)
+      expect(records.map(({ level, message, fields }) => [level, message, fields['kind']])).toEqual([
+        ['error', 'webhook handler failed', kind],
+        ['error', 'webhook handler failed', kind],
+      ])
+      expect(records.map(({ fields }) => placeOf(fields['error']))).toEqual(thrown.map(placeOf))
+      expect(placeOf(thrown[0])).toMatch(/webhooks\.test\.ts:\d+$/)
+      let text = ''
+      const write = prettyLines((written) => void (text += written), { color: false })
+      for (const each of records) write(each)
+      expect(text.match(new RegExp(`at=${placeOf(thrown[0])}`, 'g'))).toHaveLength(2)
+      expect(text.match(/^ {4}TypeError: no picture/gm)).toHaveLength(1)
+    },
+  )
 
   test('one that throws no error at all, or hands back nonsense, is answered as well', async () => {
     const hooks = new Webhooks()

@@ -15,8 +15,13 @@ import { getOwn, isJsonObject } from '#api'
 import type { Kind, KubeObject } from '#api'
 import { shortHash } from '../digest.ts'
 
-/** Strings only, so that they fit into labels, tags or a description. */
-export interface OwnershipLabels {
+// A type, because an interface is no `Record<string, string>`.
+/**
+ * Strings only, so that they fit into labels, tags or a description: the installation of the program (`instance`), the
+ * kind (`Shape.demo.example.com`), the object, the `version` of this format, the `state` (`owned`, or `orphaned` after the
+ * object was deleted without deleting the resource), and the `seal`: an HMAC with the secret over the other fields.
+ */
+export type OwnershipLabels = {
   /** The installation of the program. */
   readonly instance: string
   /** `Shape.demo.example.com` */

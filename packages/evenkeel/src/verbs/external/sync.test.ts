@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { placeOf } from '#base'
 import type { CreateAttempt, ResourceRecord } from './record.ts'
 import { ShapeSystem } from './session.fixture.ts'
 import { syncResource } from './sync.ts'
@@ -141,3 +142,21 @@ describe('syncResource of a resource that differs', () => {
     expect(system.status.external).toMatchObject({ drift: { paths: ['color'], count: 1 } })
   })
 })
+
+test.each(['connect', 'create', 'observe'] as const)(
+  'F1: a driver that throws in %s has its own line',
+  async (operation) => {
+    let thrown: unknown
+    const fail = (): Promise<never> => {
+      thrown = new TypeError('the service has no such field')
+      return Promise.reject(thrown as Error)
+    }
+    const system = new ShapeSystem({
+      driver: { [operation]: fail },
+      ...(operation === 'observe' && { record: synced }),
+    })
+    const failure: unknown = await syncResource(system.session()).catch((error: unknown) => error)
+    expect([placeOf(failure), (failure as Error).message]).toEqual([placeOf(thrown), 'the service has no such field'])
+    expect(placeOf(thrown)).toMatch(/sync\.test\.ts:\d+$/)
+  },
+)
