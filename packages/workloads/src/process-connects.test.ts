@@ -59,7 +59,9 @@ test('exec has the values of variables that are elsewhere', async () => {
   })
   await world.patch('web', { env: [{ name: 'TOKEN', valueFrom: { secret: { name: 'keys', key: 'token' } } }] })
   await world.until('web', (object) => isReady(object) && object.status?.run?.number === 2)
-  await (await connect(world, 'exec', { command: ['env'] })).result
+  await (
+    await connect(world, 'exec', { command: ['env'] })
+  ).result
   expect(commands.launches[0]?.env).toMatchObject({ TOKEN: 's3cret' })
 })
 

@@ -21,6 +21,7 @@ import {
 } from 'evenkeel/unstable/base'
 import type { CustomResourceOptions } from 'evenkeel/server'
 import { OsCommands, type Commands } from './commands.ts'
+import { containerConnects } from './containers/container-connects.ts'
 import { containerLogHandler } from './containers/container-log-handler.ts'
 import { Container } from './containers/container-kind.ts'
 import { containers, type Containers } from './containers/containers.ts'
@@ -242,7 +243,11 @@ function customResourcesOf({ settings, keeper, session, boxes, controller }: Par
       streams: { log: logHandler({ keeper, clock, log }) },
       ...(commands && { connects: processConnects({ session, commands, files, ambient: env, cwd, lastSeen }) }),
     },
-    { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
+    {
+      kind: Container,
+      streams: { log: containerLogHandler({ log: boxes.log, clock }) },
+      connects: containerConnects(boxes),
+    },
   ]
 }
 

@@ -88,6 +88,11 @@ describe('evenkeel run', () => {
     expect(second).toMatchObject({ code: 1, out: '' })
     expect(second.err).toContain(`evenkeel run is active in ${join(folder, 'data')} with pid `)
     expect(second.err).toContain('evenkeel run --copy NAME')
+    expect(await type('exec', 'process/web', '--', 'sh', '-c', 'echo inside; exit 5')).toMatchObject({
+      code: 5,
+      out: 'inside\n',
+    })
+    expect(await type('logs', 'process/web', '--run', '2')).toMatchObject({ code: 0, out: 'web runs\n' })
     const pids = await pidsOf()
     const { pid = 0 } = JSON.parse(readFileSync(join(folder, 'data', 'run.json'), 'utf8')) as { pid?: number }
     process.kill(pid, 'SIGTSTP')

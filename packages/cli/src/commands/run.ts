@@ -193,10 +193,12 @@ class ApplicationRun {
           log: this.#log,
         })
     const runnables = [...(own?.runnables ?? []), ...modules.flatMap((module) => module.runnables)]
+    const { customResources = [], ...programOptions } = optionsOfPrograms(programs)
     const { runControllers } = await import('evenkeel')
     await runControllers(this.#controllersStop.signal, {
       leaderElection: false,
-      ...optionsOfPrograms(programs),
+      ...programOptions,
+      customResources: [...(own?.customResources ?? []), ...customResources],
       controllers: [...((own?.controllers ?? []) as readonly unknown[] as readonly ControllerDeclaration[]), ...given],
       kinds: modules.flatMap(({ kinds }) => kinds),
       runnables,

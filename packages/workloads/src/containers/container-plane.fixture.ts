@@ -69,10 +69,15 @@ export async function startContainers(
     clock,
     random: new SeededRandom('containers'),
   })
-  const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
+  const plane = await startTestPlane({ ...serverPartsOf(work), simulated: true })
   clock.target = plane.clock
   onTestFinished(() => plane.stop())
   return { ...basicsOf(plane), plane, work, runtime, host, files, probes, clock }
+}
+
+/** What a test plane runs and serves. */
+export function serverPartsOf({ controllers, customResources }: Workloads) {
+  return { controllers, customResources }
 }
 
 /** What tests do with objects. */

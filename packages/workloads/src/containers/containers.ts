@@ -52,6 +52,8 @@ export interface Containers {
   close(): Promise<void>
   /** The log of the last run of a Container. */
   log(object: ContainerObject, options?: ContainerLogOptions): AsyncIterable<Uint8Array>
+  /** The runtime: the one that is used, or the first that answers. @throws a RuntimeError `Unavailable` */
+  findRuntime(): Promise<ContainerRuntime>
 }
 
 const graceSeconds = 10
@@ -70,6 +72,8 @@ export function containers(options: ContainersOptions): Containers {
   })
   const shared = { session, monitor, beforeCreate: () => record.write() }
   const controller = new ContainerController({ ...shared, ports, files, checks, clock, cwd })
+  const findRuntime = async (): Promise<ContainerRuntime> =>
+    monitor.live?.runtime ?? (await options.findRuntime()).runtime
   const ofSession = (): Labels => ({ [labelOf.session]: session.name, [labelOf.lifetime]: 'session' })
   return {
     controllers: [
@@ -91,13 +95,13 @@ export function containers(options: ContainersOptions): Containers {
       controller.close()
       monitor.close()
       if (!(await record.isWritten())) return
-      const runtime = live ?? (await options.findRuntime()).runtime
+      const runtime = live ?? (await findRuntime())
       const left = await removeAll(runtime, { labels: ofSession(), isKept: () => false })
       if (left.length > 0) throw new Error(`these could not be removed from the container runtime: ${left.join(', ')}`)
       await record.remove()
     },
-    log: (object, query) =>
-      logOfContainer(object, { ...query, findRuntime: async () => (await options.findRuntime()).runtime }),
+    log: (object, query) => logOfContainer(object, { ...query, findRuntime }),
+    findRuntime,
   }
 }
 
