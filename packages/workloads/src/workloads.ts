@@ -198,7 +198,7 @@ function partsOf(settings: ReturnType<typeof settingsOf>) {
   const order = new ShutdownOrder()
   const services = new Services({ network, claims, order, clock, router, log })
   const boxes = containers({
-    ...{ session, ports, files, checks, clock, folder, cwd },
+    ...{ session, order, ports, files, checks, clock, folder, cwd },
     findRuntime: () =>
       containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
     ...logged,
@@ -218,11 +218,15 @@ function shutdownOf({ settings, keeper, session, order, services, boxes, control
   const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.watch.close()
     // Programs use services until they have ended.
-    const report = await shutDown({ session, order, clock: settings.clock }, options)
-    await boxes.close()
-    await services.stopListening()
-    services.close()
-    await keeper.close()
+    const { clock } = settings
+    const report = await shutDown({ session, order, clock, findContainers: boxes.findRunning }, options)
+    try {
+      await boxes.close({ hurry: options?.urgent })
+    } finally {
+      await services.stopListening()
+      services.close()
+      await keeper.close()
+    }
     return report
   }
   let ending: Promise<ShutdownReport> | undefined

@@ -310,7 +310,7 @@ class ApplicationRun {
     )
     endKeys?.()
     if (ending instanceof Error) throw ending
-    const isClean = reports.every(({ survivors }) => survivors.length === 0)
+    const isClean = reports.every(({ outcomes }) => outcomes.every(({ outcome }) => outcome !== 'Survived'))
     if (ending.exitCode !== 0) {
       this.#output.say(ending.why)
       if (isDetachedChild(io.env)) throw new Failure('timeout', ending.why)

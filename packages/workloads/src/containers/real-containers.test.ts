@@ -167,6 +167,23 @@ describe.skipIf(podmanMissing !== undefined)(withReason('Podman'), { timeout: lo
     expect(text).toBe('one\ntwo\n')
   })
 
+  test.each(['socket', 'executable'])('W40: containers end in order with the program, by %s', async (way) => {
+    const runtime = await podman()
+    const world = await startRealContainers(runtime, way === 'socket' ? undefined : new CliRuntime(runtime))
+    const quick = 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    await world.create('db', { image, command: ['sh', '-c', quick], stop: { gracePeriodSeconds: 60 } })
+    await world.create('web', {
+      image,
+      command: ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'],
+      dependsOn: [{ name: 'db' }],
+      stop: { gracePeriodSeconds: 1 },
+    })
+    await world.until('web', isReady)
+    const { outcomes } = await world.work.shutdown()
+    expect(outcomes.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual(['web Killed', 'db Stopped'])
+    expect(runtime.run('ps', '--all', '--quiet')).toBe('')
+  })
+
   test('W38: an image is built from a Dockerfile without what .dockerignore names; a failing build shows its last lines', async () => {
     const world = await startRealContainers(await podman())
     const write = (name: string, text: string): void => {
