@@ -246,16 +246,18 @@ export class ContainerController {
     return { object, context, owner, live, ...(pending && { pending }), ...(run && { run }) }
   }
 
-  async #situation({ object, context, run }: Pass): Promise<Situation> {
+  async #situation({ object, context, run, live }: Pass): Promise<Situation> {
+    const env = await this.#dependencies.values(object, context, live.version)
+    const { missing, isLost } = await this.#dependencies.missing(object, context)
     const request = this.#restart.requested(context)
     const failed = run && this.prober.stateOf(run.mark)?.failed
     return {
       isWanted: object.spec.running ?? true,
       isDeleting: false,
       run,
-      fingerprint: fingerprintOfContainer(object),
+      fingerprint: fingerprintOfContainer(object, env, run),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
-      dependencies: await this.#dependencies.missing(object, context),
+      dependencies: { missing: missing ?? env.missing, isLost },
       failedProbe: failed,
       afterEnd: (ended) =>
         this.#restarts.afterEnd(ended, { settings: object.spec.restart ?? {}, random: context.random }),

@@ -128,13 +128,13 @@ class ContainerEnding {
   }
 
   async #untilOver(): Promise<ContainerEnd> {
-    for (let lookMs = lookMsMin; !this.#isLate; lookMs = Math.min(lookMsMax, lookMs * 2)) {
+    for (let lookMs = 0; !this.#isLate; lookMs = Math.min(lookMsMax, lookMs * 2 || lookMsMin)) {
       try {
         if (await this.#step()) return { outcome: this.#isKilled ? 'Killed' : 'Stopped' }
       } catch (error) {
         this.#problem = error instanceof Error ? error.message : String(error)
       }
-      await this.#wait(lookMs)
+      if (lookMs > 0) await this.#wait(lookMs)
     }
     return { outcome: 'Survived', message: this.#problem }
   }

@@ -187,11 +187,13 @@ export class ContainerStarter {
   async #plan(label: RunLabel, { object, context, owner, live }: Pass) {
     const { session, files, cwd } = this.#options
     const lifetime = object.spec.lifetime === 'Persistent' ? 'persistent' : 'session'
+    const { values } = await this.#options.dependencies.values(object, context, live.version)
     return planOfContainer(object, {
       files,
       cwd,
       ports: label.ports,
       runtime: live.version.name,
+      values,
       ...(await this.#options.dependencies.names(context)),
       labels: { ...ownerLabels(owner, { session: session.name, lifetime }), ...formatRunLabel(label) },
     })
