@@ -133,14 +133,25 @@ export async function missingOf(
   }
 }
 
-/** Tells the shutdown how a process wants to be stopped, and before which others. */
+/** What runs and is stopped: the parts of it that decide about the order. */
+interface Stoppable extends Pick<ProcessObject, 'metadata'> {
+  /** Also of a dependency that names none. */
+  readonly kind: 'Process' | 'Container'
+  readonly spec: Pick<ProcessObject['spec'], 'dependsOn' | 'env' | 'stop'>
+}
+
 export function declareOrder({ metadata, spec }: ProcessObject, order: ShutdownOrder): void {
+  declareOrderOf({ kind: 'Process', metadata, spec }, order)
+}
+
+/** Tells the shutdown how a program wants to be stopped, and before which others. */
+export function declareOrderOf({ kind: own, metadata, spec }: Stoppable, order: ShutdownOrder): void {
   const { namespace = 'default', ownerReferences = [] } = metadata
   const { signal, gracePeriodSeconds } = spec.stop ?? {}
   order.declare(
-    { uid: metadata.uid, key: workloadKey('Process', { namespace, name: metadata.name }) },
+    { uid: metadata.uid, key: workloadKey(own, { namespace, name: metadata.name }) },
     {
-      providers: providersOf(spec).map(({ kind = 'Process', name }) => workloadKey(kind, { namespace, name })),
+      providers: providersOf(spec).map(({ kind = own, name }) => workloadKey(kind, { namespace, name })),
       parts: ownerReferences.map(({ kind, name }) => workloadKey(kind, { namespace, name })),
       ...(signal && { signal }),
       ...(gracePeriodSeconds !== undefined && { graceMs: gracePeriodSeconds * 1000 }),
@@ -148,8 +159,8 @@ export function declareOrder({ metadata, spec }: ProcessObject, order: ShutdownO
   )
 }
 
-/** What a process depends on: what it waits for, and the services whose addresses it has. */
-function providersOf({ dependsOn: references = [], env = [] }: ProcessObject['spec']): References {
+/** What a program depends on: what it waits for, and the services whose addresses it has. */
+function providersOf({ dependsOn: references = [], env = [] }: Stoppable['spec']): References {
   const services = env.flatMap(({ valueFrom }) => (valueFrom?.service ? [valueFrom.service.name] : []))
   return [...references, ...services.map((name) => ({ kind: 'Service', name }) as const)] as References
 }

@@ -38,6 +38,8 @@ export interface SeenProcess {
   readonly values: ReadonlyMap<number, string>
 }
 
+type EnvEntry = NonNullable<ProcessObject['spec']['env']>[number]
+
 /** @throws {EnvironmentError} for an environment that no process can have, or a file that is missing */
 export async function planOf({ spec }: ProcessObject, options: PlanOptions): Promise<ProcessPlan> {
   const cwd = resolve(options.cwd, spec.cwd ?? '.')
@@ -48,10 +50,7 @@ export async function planOf({ spec }: ProcessObject, options: PlanOptions): Pro
   })
   const { env, duplicates } = makeEnvironment(ambientOf(options.ambient, spec.inheritEnv ?? true), [
     ...files,
-    (spec.env ?? []).flatMap(({ name, value = '', valueFrom }, index) => {
-      const given = valueFrom ? options.values.get(index) : value
-      return given === undefined ? [] : [{ name, value: given }]
-    }),
+    variablesOf(spec.env, options.values),
     portVariables,
   ])
   const command = spec.shell === undefined ? (spec.command ?? []) : ['/bin/sh', '-c', spec.shell]
@@ -110,9 +109,26 @@ export function runFingerprint(
   const { command, shell, cwd, env, envFiles, inheritEnv, ports, lifetime, terminal } = spec
   const log = spec.log?.separateStderr ?? false
   const own = fingerprintOf({ command, shell, cwd, env, envFiles, inheritEnv, ports, log, lifetime, terminal }, digest)
+  return withValues(own, { values, missing }, run)
+}
+
+/** A fingerprint with the part that follows from values elsewhere. */
+export function withValues(
+  own: string,
+  { values, missing }: EnvValues,
+  run: Pick<Run, 'fingerprint'> | undefined,
+): string {
   const before = missing && run?.fingerprint.split(' ').find((part) => part.startsWith(`${valuesPart}=`))
   if (before !== undefined) return `${own} ${before}`
   return values.size === 0 ? own : `${own} ${fingerprintOf({ [valuesPart]: [...values] }, digest)}`
+}
+
+/** The variables of a spec. One whose value is elsewhere and not known is left out. */
+export function variablesOf(env: readonly EnvEntry[] = [], values: ReadonlyMap<number, string>): readonly Variable[] {
+  return env.flatMap(({ name, value = '', valueFrom }, index) => {
+    const given = valueFrom ? values.get(index) : value
+    return given === undefined ? [] : [{ name, value: given }]
+  })
 }
 
 function digest(text: string): string {

@@ -1,5 +1,6 @@
 /**
- * The end of a program that runs workloads: every run is ended, consumers before providers, and it is proved that none is left.
+ * The end of a program that runs workloads: every run and every container is ended, consumers before providers, and it is proved that
+ * none is left.
  *
  *   Ctrl-C            in order; each with its own signal and grace period
  *   the total bound   SIGKILL to everything that is left, whatever the order
@@ -9,14 +10,16 @@
  * `Kept` (it is persistent and goes on).
  *
  * Invariants: nothing is started from the beginning of the shutdown on; the report says `Stopped` or `Killed` only if the process
- * table shows no process of the run; a shutdown that is requested twice is one shutdown.
+ * table shows no process of the run, or the runtime shows that the container has ended; a shutdown that is requested twice is one
+ * shutdown.
  */
 import { sleep, type Clock } from 'evenkeel/unstable/base'
 import { parseMark } from './journal.ts'
 import type { ProcessEntry } from './process-host.ts'
-import type { Run } from './runs.ts'
+import type { EndingContainer } from './containers/container-shutdown.ts'
+import type { Run, RunOwner } from './runs.ts'
 import type { Session } from './session.ts'
-import { stopInOrder, workloadKey, type ShutdownOrder, type StoppableNode } from './shutdown-order.ts'
+import { stopInOrder, workloadKey, type ShutdownOrder } from './shutdown-order.ts'
 
 export interface ShutdownOptions {
   /** When everything that is left is killed. @default 30 seconds */
@@ -34,8 +37,10 @@ export interface ShutdownOutcome {
   readonly outcome: 'Stopped' | 'Killed' | 'Survived' | 'Kept'
   /** How long it took. */
   readonly tookMs: number
-  /** What is left of it. */
+  /** What is left of it: of a Process. */
   readonly survivors: readonly Pick<ProcessEntry, 'pid' | 'command'>[]
+  /** Why it survived: of a Container. */
+  readonly message?: string
 }
 
 export interface ShutdownReport {
@@ -48,13 +53,15 @@ interface ShutdownContext {
   readonly session: Session
   readonly order: ShutdownOrder
   readonly clock: Clock
+  /** The containers that run, when nothing is started any more. @default none */
+  readonly findContainers?: (options: { readonly hurry: AbortSignal }) => Promise<readonly EndingContainer[]>
 }
 
 const timeoutMsDefault = 30_000
 
-/** Ends every run that does not outlive the program. */
+/** Ends every run and every container that does not outlive the program. */
 export async function shutDown(
-  { session, order, clock }: ShutdownContext,
+  { session, order, clock, findContainers }: ShutdownContext,
   { timeoutMs = timeoutMsDefault, urgent, onOutcome }: ShutdownOptions = {},
 ): Promise<ShutdownReport> {
   const outcomes: ShutdownOutcome[] = []
@@ -71,12 +78,18 @@ export async function shutDown(
     () => undefined,
   )
   const hurry = urgent ? AbortSignal.any([urgent, bound.signal]) : bound.signal
+  const context = { session, order, clock, hurry }
+  let containers: readonly EndingContainer[] = []
   const survivors = await session.close(async (runs) => {
     const left: Run[] = []
+    containers = (await findContainers?.({ hurry })) ?? []
+    const ending = containers.filter(({ isKept }) => !isKept)
+    const nodes = [...runNodes(runs, context), ...ending.map((one) => containerNode(one, context))]
+    const keys = new Set(nodes.map(({ key }) => key))
     await stopInOrder(
-      nodesOf(runs, order),
-      async ({ key, run }) => {
-        const { outcome, survivor } = await endOne(run, { session, clock, hurry, key, plan: order.planOf(key) })
+      nodes.map((node) => ({ ...node, providers: order.providersOf(node.key, keys) })),
+      async ({ end }) => {
+        const { outcome, survivor } = await end()
         report(outcome)
         if (survivor) left.push(survivor)
       },
@@ -85,18 +98,32 @@ export async function shutDown(
     return left
   })
   over.abort(new Error('the shutdown is over'))
-  for (const run of session.runs()) if (isKept(run)) report(outcomeOf(run, { order, outcome: 'Kept' }))
+  const kept = [
+    ...session
+      .runs()
+      .filter(isKept)
+      .map((run) => ({ owner: run.owner, key: keyOf(run, order) })),
+    ...containers.filter((one) => one.isKept).map((one) => ({ owner: one.owner, key: containerKey(one, order) })),
+  ]
+  for (const { owner, key } of kept) report({ ...nameOf(key, owner), outcome: 'Kept', tookMs: 0, survivors: [] })
   return { outcomes, survivors }
 }
 
-interface RunNode extends StoppableNode {
-  readonly run: Run
+/** What is ended in its turn. */
+interface EndingNode {
+  readonly key: string
+  end(): Promise<{ readonly outcome: ShutdownOutcome; readonly survivor?: Run | undefined }>
 }
 
-function nodesOf(runs: readonly Run[], order: ShutdownOrder): readonly RunNode[] {
-  const keyed = runs.filter(({ isOver }) => !isOver).map((run) => ({ run, key: keyOf(run, order) }))
-  const keys = new Set(keyed.map(({ key }) => key))
-  return keyed.map(({ run, key }) => ({ run, key, providers: order.providersOf(key, keys) }))
+type EndContext = Omit<ShutdownContext, 'findContainers'> & { readonly hurry: AbortSignal }
+
+function runNodes(runs: readonly Run[], context: EndContext): readonly EndingNode[] {
+  return runs
+    .filter(({ isOver }) => !isOver)
+    .map((run) => {
+      const key = keyOf(run, context.order)
+      return { key, end: () => endRun(run, key, context) }
+    })
 }
 
 /** A run of an earlier program whose object was not reconciled yet is that of a Process. */
@@ -104,22 +131,15 @@ function keyOf({ owner }: Run, order: ShutdownOrder): string {
   return order.keyOf(owner.uid) ?? workloadKey('Process', owner)
 }
 
-interface EndOneOptions {
-  readonly session: Session
-  readonly clock: Clock
-  readonly hurry: AbortSignal
-  readonly key: string
-  readonly plan: ReturnType<ShutdownOrder['planOf']>
-}
-
-async function endOne(
+async function endRun(
   run: Run,
-  { session, clock, hurry, key, plan }: EndOneOptions,
+  key: string,
+  { session, order, clock, hurry }: EndContext,
 ): Promise<{ readonly outcome: ShutdownOutcome; readonly survivor: Run | undefined }> {
   const begunMs = clock.monotonic()
   let [wasKilled, left]: [boolean, readonly ProcessEntry[]] = [false, []]
   const survivor = await session.endFully(run, {
-    ...plan,
+    ...order.planOf(key),
     reason: 'SessionClosed',
     urgent: hurry,
     onStep: ({ killed, survivors }) => {
@@ -127,13 +147,9 @@ async function endOne(
       left = survivors
     },
   })
-  const [kind = 'Process'] = key.split('/')
-  const { namespace, name } = run.owner
   return {
     outcome: {
-      kind,
-      namespace,
-      name,
+      ...nameOf(key, run.owner),
       outcome: survivor ? 'Survived' : wasKilled ? 'Killed' : 'Stopped',
       tookMs: clock.monotonic() - begunMs,
       survivors: survivor ? left.map(({ pid, command }) => ({ pid, command })) : [],
@@ -142,15 +158,28 @@ async function endOne(
   }
 }
 
+function containerKey({ owner }: EndingContainer, order: ShutdownOrder): string {
+  return order.keyOf(owner.uid) ?? workloadKey('Container', owner)
+}
+
+function containerNode(container: EndingContainer, { order, clock, hurry }: EndContext): EndingNode {
+  const key = containerKey(container, order)
+  return {
+    key,
+    async end() {
+      const begunMs = clock.monotonic()
+      const { outcome, message } = await container.end({ ...order.planOf(key), hurry })
+      const took = { tookMs: clock.monotonic() - begunMs, survivors: [], ...(message !== undefined && { message }) }
+      return { outcome: { ...nameOf(key, container.owner), outcome, ...took } }
+    },
+  }
+}
+
 function isKept({ mark, isOver }: Run): boolean {
   return !isOver && parseMark(mark)?.lifetime === 'persistent'
 }
 
-function outcomeOf(
-  run: Run,
-  { order, outcome }: { readonly order: ShutdownOrder; readonly outcome: 'Kept' },
-): ShutdownOutcome {
-  const [kind = 'Process'] = keyOf(run, order).split('/')
-  const { namespace, name } = run.owner
-  return { kind, namespace, name, outcome, tookMs: 0, survivors: [] }
+function nameOf(key: string, { namespace, name }: RunOwner): Pick<ShutdownOutcome, 'kind' | 'namespace' | 'name'> {
+  const [kind = 'Process'] = key.split('/')
+  return { kind, namespace, name }
 }

@@ -21,6 +21,7 @@ import {
 } from 'evenkeel/unstable/base'
 import type { CustomResourceOptions } from 'evenkeel/server'
 import { OsCommands, type Commands } from './commands.ts'
+import { containerConnects } from './containers/container-connects.ts'
 import { containerLogHandler } from './containers/container-log-handler.ts'
 import { Container } from './containers/container-kind.ts'
 import { containers, type Containers } from './containers/containers.ts'
@@ -197,7 +198,7 @@ function partsOf(settings: ReturnType<typeof settingsOf>) {
   const order = new ShutdownOrder()
   const services = new Services({ network, claims, order, clock, router, log })
   const boxes = containers({
-    ...{ session, ports, files, checks, clock, folder, cwd },
+    ...{ session, order, ports, files, checks, clock, folder, cwd },
     findRuntime: () =>
       containerRuntime ? Promise.resolve({ runtime: containerRuntime, endpoint: '' }) : findRuntime({ env, clock }),
     ...logged,
@@ -217,11 +218,15 @@ function shutdownOf({ settings, keeper, session, order, services, boxes, control
   const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.watch.close()
     // Programs use services until they have ended.
-    const report = await shutDown({ session, order, clock: settings.clock }, options)
-    await boxes.close()
-    await services.stopListening()
-    services.close()
-    await keeper.close()
+    const { clock } = settings
+    const report = await shutDown({ session, order, clock, findContainers: boxes.findRunning }, options)
+    try {
+      await boxes.close({ hurry: options?.urgent })
+    } finally {
+      await services.stopListening()
+      services.close()
+      await keeper.close()
+    }
     return report
   }
   let ending: Promise<ShutdownReport> | undefined
@@ -242,7 +247,11 @@ function customResourcesOf({ settings, keeper, session, boxes, controller }: Par
       streams: { log: logHandler({ keeper, clock, log }) },
       ...(commands && { connects: processConnects({ session, commands, files, ambient: env, cwd, lastSeen }) }),
     },
-    { kind: Container, streams: { log: containerLogHandler({ log: boxes.log, clock }) } },
+    {
+      kind: Container,
+      streams: { log: containerLogHandler({ log: boxes.log, clock }) },
+      connects: containerConnects(boxes),
+    },
   ]
 }
 

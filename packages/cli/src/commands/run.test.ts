@@ -1,4 +1,5 @@
 /** `evenkeel run` with real processes: from the start to the verified end, detached, killed, and with controllers of a user. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { typed, type Said } from '../fixtures/cli.fixture.ts'
 import { startProcess } from '../fixtures/process.fixture.ts'
 
 const table = systemTable()
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 const lives = (pid: number): boolean => table.find(pid) !== undefined
 
 let folder: string
@@ -88,6 +90,14 @@ describe('evenkeel run', () => {
     expect(second).toMatchObject({ code: 1, out: '' })
     expect(second.err).toContain(`evenkeel run is active in ${join(folder, 'data')} with pid `)
     expect(second.err).toContain('evenkeel run --copy NAME')
+    expect(await type('exec', 'process/web', '--', 'sh', '-c', 'echo inside; exit 5')).toMatchObject({
+      code: 5,
+      out: 'inside\n',
+    })
+    expect(await type('logs', 'process/web', '--run', '2')).toMatchObject({ code: 0, out: 'web runs\n' })
+    const path = '/apis/workloads.evenkeel.dev/v1/namespaces/default/processes/web/log?run=2'
+    const raw = ['--kubeconfig', join(folder, 'data', 'kubeconfig'), 'get', '--raw', path]
+    if (hasKubectl) expect(spawnSync('kubectl', raw, { encoding: 'utf8' }).stdout).toBe('web runs\n')
     const pids = await pidsOf()
     const { pid = 0 } = JSON.parse(readFileSync(join(folder, 'data', 'run.json'), 'utf8')) as { pid?: number }
     process.kill(pid, 'SIGTSTP')

@@ -193,10 +193,12 @@ class ApplicationRun {
           log: this.#log,
         })
     const runnables = [...(own?.runnables ?? []), ...modules.flatMap((module) => module.runnables)]
+    const { customResources = [], ...programOptions } = optionsOfPrograms(programs)
     const { runControllers } = await import('evenkeel')
     await runControllers(this.#controllersStop.signal, {
       leaderElection: false,
-      ...optionsOfPrograms(programs),
+      ...programOptions,
+      customResources: [...(own?.customResources ?? []), ...customResources],
       controllers: [...((own?.controllers ?? []) as readonly unknown[] as readonly ControllerDeclaration[]), ...given],
       kinds: modules.flatMap(({ kinds }) => kinds),
       runnables,
@@ -308,7 +310,7 @@ class ApplicationRun {
     )
     endKeys?.()
     if (ending instanceof Error) throw ending
-    const isClean = reports.every(({ survivors }) => survivors.length === 0)
+    const isClean = reports.every(({ outcomes }) => outcomes.every(({ outcome }) => outcome !== 'Survived'))
     if (ending.exitCode !== 0) {
       this.#output.say(ending.why)
       if (isDetachedChild(io.env)) throw new Failure('timeout', ending.why)

@@ -84,11 +84,12 @@ export function stateLine({ phase, ready, isSettled, restarts, addresses, why }:
 }
 
 /** `stopped in 12 ms`, `survived: 812 (node server.js)`. */
-export function outcomeLine({ outcome, tookMs, survivors }: ShutdownOutcome): string {
+export function outcomeLine({ outcome, tookMs, survivors, message }: ShutdownOutcome): string {
   const took = tookMs < 1000 ? `${Math.round(tookMs)} ms` : `${(tookMs / 1000).toFixed(1)} s`
   if (outcome === 'Stopped') return `stopped in ${took}`
   if (outcome === 'Killed') return `killed after ${took}: it did not end in time`
   if (outcome === 'Kept') return 'goes on: its lifetime is Persistent'
+  if (message !== undefined) return `could not be stopped: ${message}`
   return `still running: ${survivors.map(({ pid, command }) => `${pid} (${command})`).join(', ')}`
 }
 
@@ -117,8 +118,8 @@ export class JsonOutput implements RunOutput {
     this.event({ event: 'message', message: text })
   }
 
-  outcome({ kind, namespace, name, outcome, tookMs, survivors }: ShutdownOutcome): void {
-    this.event({ event: 'stopped', kind, namespace, name, outcome, tookMs: Math.round(tookMs), survivors })
+  outcome({ tookMs, ...outcome }: ShutdownOutcome): void {
+    this.event({ event: 'stopped', ...outcome, tookMs: Math.round(tookMs) })
   }
 
   end(exitCode: number): void {

@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { runControllers, type Ready } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { SimulatedFiles, SimulatedHost, workloads } from '@evenkeel/workloads'
+import { SimulatedFiles, SimulatedHost, SimulatedRuntime, workloads } from '@evenkeel/workloads'
 import { typed, type Said } from '../fixtures/cli.fixture.ts'
 
 export interface WorkloadsFolder {
   readonly folder: string
   readonly host: SimulatedHost
   type(words: readonly string[], options?: object): Promise<Said>
-  /** Applies Processes as `evenkeel run` does. */
-  apply(specs: Readonly<Record<string, object>>): Promise<void>
+  /** Applies Processes as `evenkeel run` does, or objects of another kind. */
+  apply(specs: Readonly<Record<string, object>>, kind?: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,11 +23,12 @@ export async function startWorkloads(): Promise<WorkloadsFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'evenkeel-run-'))
   const clock = new SystemClock()
   const host = new SimulatedHost({ clock })
-  const { controllers } = workloads({
+  const { controllers, customResources } = workloads({
     folder: '/data',
     cwd: '/app',
     env: { PATH: '/bin' },
     host,
+    containerRuntime: new SimulatedRuntime({ clock, images: ['app:1'] }),
     files: new SimulatedFiles(),
     checks: { findHealth: () => Promise.resolve({ isOk: true, output: '' }) },
   })
@@ -35,6 +36,7 @@ export async function startWorkloads(): Promise<WorkloadsFolder> {
   const ready = new Promise<Ready>((resolve, reject) => {
     done = runControllers(stopping.signal, {
       controllers: controllers as readonly unknown[] as readonly ControllerDeclaration[],
+      customResources,
       embedded: true,
       port: 0,
       data: join(folder, 'data'),
@@ -50,9 +52,9 @@ export async function startWorkloads(): Promise<WorkloadsFolder> {
     folder,
     host,
     type,
-    async apply(specs) {
+    async apply(specs, kind = 'Process') {
       const objects = Object.entries(specs).map(([name, spec]) =>
-        JSON.stringify({ apiVersion: 'workloads.evenkeel.dev/v1', kind: 'Process', metadata: { name }, spec }),
+        JSON.stringify({ apiVersion: 'workloads.evenkeel.dev/v1', kind, metadata: { name }, spec }),
       )
       const { code, err } = await type(['apply', '-f', '-'], { stdin: objects.join('\n---\n') })
       if (code !== 0) throw new Error(err)

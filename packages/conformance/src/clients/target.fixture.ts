@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPlane, writeKubeconfig } from 'evenkeel/server'
+import { readLogOptions, startPlane, writeKubeconfig, type StreamHandler } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
 
 export interface ClientTarget {
@@ -17,9 +17,20 @@ export interface ClientTarget {
   stop(): Promise<void>
 }
 
+/** A line per state of a Pod, until it is deleted. */
+const log: StreamHandler = ({ object, query, changes }) => {
+  const line = ({ metadata: { name, labels } }: typeof object): Uint8Array =>
+    Buffer.from(`${name} is ${labels?.['line'] ?? 'new'}\n`)
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    yield line(object)
+    if (readLogOptions(query).follow) for await (const state of changes()) yield line(state)
+  }
+  return { headers: { 'content-type': 'text/plain' }, body: lines() }
+}
+
 interface ClientTargetOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** Whether controllers run. @default false */
+  /** Whether controllers run, and Pods have a log. @default false */
   readonly controllers?: boolean
 }
 
@@ -32,7 +43,12 @@ export async function startClientTarget({
   const clean = (): Promise<void> => rm(home, { recursive: true, force: true })
   const given = env['EVENKEEL_CLIENTS_KUBECONFIG']
   if (given !== undefined) return { kubeconfig: given, home, compact: undefined, stop: clean }
-  const server = await startPlane({ listen: {}, ...(!controllers && { controllers: false }) })
+  const server = await startPlane({
+    listen: {},
+    ...(controllers
+      ? { customResources: [{ kind: { group: '', kind: 'Pod' }, streams: { log } }] }
+      : { controllers: false }),
+  })
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
   const kubeconfig = join(home, 'kubeconfig')

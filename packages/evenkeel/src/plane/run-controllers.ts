@@ -69,6 +69,12 @@ async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<vo
 /** A server in a thread of its own: the controllers reach it as they reach a cluster. */
 async function runOnThread(options: RunOptions, signal: AbortSignal): Promise<void> {
   const { data, memory, port, customResources = [], onReady } = options
+  for (const { kind, connects = {} } of customResources)
+    if (Object.keys(connects).length > 0)
+      seamsOf(options).log.info('connections are not served: only a server in the same thread can', {
+        kind: kind.kind,
+        subresources: Object.keys(connects),
+      })
   const [thread, opened] = await PlaneThread.open({ folder: data, memory, port, customResources }, seamsOf(options))
   const managers = managersOf(options, opened.folder)
   try {

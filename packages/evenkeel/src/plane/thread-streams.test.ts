@@ -21,7 +21,8 @@ function bridged(log: StreamHandler): StreamHandler {
   const program: PortCalls = new PortCalls(port1 as never, {
     functions: programStreams([{ kind, names: 'path-segment', streams: { log } }], () => program),
   })
-  const sent = structuredClone(withoutHandlers([{ kind, names: 'path-segment', streams: { log } }]))
+  const connects = { exec: () => Promise.resolve({ exitCode: 0 }) }
+  const sent = structuredClone(withoutHandlers([{ kind, names: 'path-segment', streams: { log }, connects }]))
   const { customResources, functions } = serverStreams(sent, () => server)
   const server: PortCalls = new PortCalls(port2 as never, { functions })
   closes.push(() => {

@@ -6,6 +6,8 @@
  *                  changes        ◀─change── the object after each change, when the handler asks for it
  *                  the client left ─close─▶  its signal aborts
  *
+ * Connections (`exec`, `attach`) are not served so: a server in a thread has none of them.
+ *
  * Invariants: every stream that was opened is closed; a piece is made when the one before was sent; bytes move to the other
  * thread and are not copied there.
  */
@@ -13,8 +15,8 @@ import { fromStatus, isApiError, toStatus, type Status, type UnstructuredObject 
 import { copyBytes, onAbort, Transfer, type PortCalls, type PortFunctions } from '#base'
 import type { CustomResourceOptions, HandlerResponse, StreamHandler, StreamRequest } from '#server'
 
-/** {@link CustomResourceOptions} as plain data: streams by name. */
-export interface ThreadCustomResource extends Omit<CustomResourceOptions, 'streams'> {
+/** {@link CustomResourceOptions} as plain data: streams by name, and without connections, which stay in one thread. */
+export interface ThreadCustomResource extends Omit<CustomResourceOptions, 'streams' | 'connects'> {
   readonly streamNames: readonly string[]
 }
 
@@ -35,7 +37,7 @@ const keyOf = ({ kind: { group, kind } }: Pick<CustomResourceOptions, 'kind'>, n
   `${group}/${kind}/${name}`
 
 export function withoutHandlers(all: readonly CustomResourceOptions[]): readonly ThreadCustomResource[] {
-  return all.map(({ kind: { group, kind }, streams = {}, ...rules }) => ({
+  return all.map(({ kind: { group, kind }, streams = {}, connects: _, ...rules }) => ({
     ...rules,
     kind: { group, kind },
     streamNames: Object.keys(streams),

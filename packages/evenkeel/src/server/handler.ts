@@ -318,7 +318,10 @@ function withBody(context: RequestContext, body: Uint8Array): RequestContext {
 /** Whether a path is that of a subresource that streams. The answer does not depend on it: only deadline and seat do. */
 function isStream({ group, version, resource, subresource }: ResourcePath, registry: Registry): boolean {
   const found = registry.find(group, version, resource)?.subresources.find(({ name }) => name === subresource)
-  return found?.role === 'stream' || found?.role === 'connect'
+  // The log of a Pod is one when the embedding program answers it.
+  return (
+    found?.role === 'stream' || found?.role === 'connect' || (found?.role === 'unavailable' && found.name === 'log')
+  )
 }
 
 // The headers were made for this response, so no other response shows this id.

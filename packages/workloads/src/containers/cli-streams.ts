@@ -12,12 +12,16 @@ import {
   type LogQuery,
   type RuntimeEvent,
 } from './container-runtime.ts'
+import { OpenTerminal } from '../open-terminal.ts'
+import { ScriptTerminals, type Terminals } from '../terminal.ts'
 import { readJsonLines } from './log-frames.ts'
 
 export interface CliOptions {
   /** `docker`, `podman`, or a path to one of them. */
   readonly executable: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** For programs that want a terminal. @default the program `script` of util-linux */
+  readonly terminals?: Terminals
 }
 
 export function isPodman(executable: string): boolean {
@@ -76,27 +80,42 @@ export class CliStreams implements ContainerStreams {
     yield* outputOf(child)
   }
 
-  exec(container: string, plan: ExecPlan): Promise<Exec> {
+  async exec(container: string, plan: ExecPlan): Promise<Exec> {
     const { command, env = {}, workingDir, input, terminal = false, signal } = plan
-    const child = this.#spawn(
-      [
-        'exec',
-        ...(input ? ['--interactive'] : []),
-        ...(terminal ? ['--tty'] : []),
-        ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-        ...(workingDir === undefined ? [] : ['--workdir', workingDir]),
-        container,
-        ...command,
-      ],
-      { hasInput: input !== undefined, ...(signal && { signal }) },
-    )
-    const exited = new Promise<number>((resolve) => {
-      child.once('close', (exitCode) => {
-        resolve(exitCode ?? -1)
-      })
-    })
+    const words = [
+      'exec',
+      ...(input ? ['--interactive'] : []),
+      ...(terminal ? ['--tty'] : []),
+      ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+      ...(workingDir === undefined ? [] : ['--workdir', workingDir]),
+      container,
+      ...command,
+    ]
+    if (terminal) return this.#execInTerminal(words, plan)
+    const child = this.#spawn(words, { hasInput: input !== undefined, ...(signal && { signal }) })
     if (input && child.stdin) void feed(child.stdin, input)
-    return Promise.resolve({ output: outputOf(child), findExitCode: () => exited })
+    return Promise.resolve({
+      output: outputOf(child),
+      findExitCode: exitCodeOf(child),
+      resize: () => Promise.resolve(),
+    })
+  }
+
+  /** The executable passes on the size of its own terminal, and wants one: so it gets one. */
+  async #execInTerminal(words: readonly string[], { input, signal }: ExecPlan): Promise<Exec> {
+    const { executable, env, terminals = new ScriptTerminals() } = this.#options
+    const wrapped = terminals.wrap({ command: [executable, ...words], env: definedOf(env) })
+    if ('failure' in wrapped) throw new RuntimeError('Failed', wrapped.failure.message)
+    const [program = '', ...rest] = wrapped.command
+    const child = spawn(program, rest, { env: wrapped.env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
+    stopWith(child, signal)
+    const open = new OpenTerminal(child, { terminals })
+    if (input) void typeInto(open, input)
+    return Promise.resolve({
+      output: outputOf(child),
+      findExitCode: exitCodeOf(child),
+      resize: (size) => open.resize(size),
+    })
   }
 
   #spawn(
@@ -105,10 +124,40 @@ export class CliStreams implements ContainerStreams {
   ): ChildProcess {
     const { executable, env } = this.#options
     const child = spawn(executable, command, { env, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'] })
-    const stop = onAbort(signal, () => child.kill('SIGTERM'))
-    child.once('close', stop)
-    child.once('error', stop)
+    stopWith(child, signal)
     return child
+  }
+}
+
+function stopWith(child: ChildProcess, signal: AbortSignal | undefined): void {
+  const stop = onAbort(signal, () => child.kill('SIGTERM'))
+  child.once('close', stop)
+  child.once('error', stop)
+}
+
+/** From now on: the end of a program is reported once. */
+function exitCodeOf(child: ChildProcess): () => Promise<number> {
+  const exited = new Promise<number>((resolve) => {
+    child.once('close', (exitCode) => {
+      resolve(exitCode ?? -1)
+    })
+  })
+  return () => exited
+}
+
+function definedOf(env: CliOptions['env']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+/** The end of the input is a Ctrl-D. */
+async function typeInto(terminal: OpenTerminal, input: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const bytes of input) await terminal.write(bytes)
+    terminal.end()
+  } catch {
+    // The person has left: the signal ends the program.
   }
 }
 

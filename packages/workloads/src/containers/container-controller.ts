@@ -16,14 +16,17 @@ import { ChangeFeed } from '../change-feed.ts'
 import type { Files } from '../files.ts'
 import { decide, type Decision, type Situation } from '../lifecycle.ts'
 import { Prober, type ProbeChecks } from '../prober.ts'
+import { declareOrderOf } from '../process-dependencies.ts'
 import type { RunOwner } from '../runs.ts'
+import type { ShutdownOrder } from '../shutdown-order.ts'
 import { ContainerDependencies } from './container-dependencies.ts'
+import { takeEndStep, type EndStepOptions } from './container-ending.ts'
 import { Container, type ContainerObject } from './container-kind.ts'
 import { labelOf, parseRunLabel } from './container-labels.ts'
 import { fingerprintOfContainer } from './container-plan.ts'
 import { ContainerLogs, ContainerProbes } from './container-probes.ts'
-import { lostRun, RestartTimes, RunMemories, type ContainerRun } from './container-runs.ts'
-import { ignoringEnd, type ContainerFacts } from './container-runtime.ts'
+import { closedReason, lostRun, RestartTimes, RunMemories, type ContainerRun } from './container-runs.ts'
+import { RuntimeError, type ContainerFacts } from './container-runtime.ts'
 import {
   ContainerStarter,
   isWork,
@@ -32,19 +35,20 @@ import {
   type Refusal,
   type StarterOptions,
 } from './container-starter.ts'
-import { reportRest, reportRun, reportStopping, reportUnavailable, withPastRun } from './container-status.ts'
+import { reportClosing, reportRest, reportRun, reportUnavailable, withPastRun } from './container-status.ts'
 import { Images } from './images.ts'
 import type { RuntimeMonitor } from './runtime-monitor.ts'
 
 interface ContainerControllerOptions extends Omit<StarterOptions, 'images' | 'memories' | 'dependencies'> {
   readonly monitor: RuntimeMonitor
   readonly checks: ProbeChecks
+  /** Learns what depends on what. */
+  readonly order: ShutdownOrder
 }
 
 type Context = Pass['context']
 
-const [retryMs, goneRetryMs, pollMs] = [5000, 1000, 1000]
-const restartMs = 10
+const [retryMs, goneRetryMs] = [5000, 1000]
 const concurrency = 32
 /** What only a person can change. */
 const finalReasons: ReadonlySet<string> = new Set([
@@ -57,6 +61,7 @@ const finalReasons: ReadonlySet<string> = new Set([
 const causes: Readonly<Record<string, string>> = {
   RemovedExternally: 'its container was removed by another program',
   SessionEnded: 'its container ended with the Evenkeel that started it',
+  SessionClosed: 'its container was ended with the Evenkeel that started it',
 }
 
 export class ContainerController {
@@ -71,6 +76,7 @@ export class ContainerController {
   readonly #memories: RunMemories
   readonly #starter: ContainerStarter
   readonly #restarts: RestartTimes
+  readonly #ending: EndStepOptions
   /** By uid: why the last attempt to start failed, and when the next one is due. */
   readonly #refused = new Map<string, { readonly key: string; readonly untilMs: number; readonly refusal: Refusal }>()
   readonly #dependencies = new ContainerDependencies()
@@ -108,6 +114,7 @@ export class ContainerController {
       files: Object.assign(Object.create(files) as Files, { findBytes: this.#logs.findBytes.bind(this.#logs) }),
       checks: new ContainerProbes({ checks, clock, runtime }),
     })
+    this.#ending = { clock, prober: this.prober, memories: this.#memories }
   }
 
   declaration(): ControllerDeclaration<typeof Container, ManagedContext> {
@@ -121,6 +128,17 @@ export class ContainerController {
     }
   }
 
+  /** Resolves when no container is being made. With a session that is closing, none is begun any more. */
+  settled(): Promise<void> {
+    return this.#starter.settled()
+  }
+
+  /** The program ends it. */
+  noteClosing(uid: string): void {
+    const memory = this.#memories.get(uid)
+    if (memory) memory.stopReason ??= closedReason
+  }
+
   close(): void {
     this.#isClosing = true
     this.images.close()
@@ -129,8 +147,9 @@ export class ContainerController {
   }
 
   async #reconcile(object: ContainerObject, context: Context): Promise<ReconcileResult | undefined> {
-    const { session, monitor } = this.#options
-    if (this.#isClosing || session.isClosing) return { park: 'the program is stopping' }
+    const { session, monitor, order } = this.#options
+    if (this.#isClosing || session.isClosing) return this.#reportClosing(object, context)
+    declareOrderOf({ ...object, kind: 'Container' }, order)
     await session.open()
     const owner = ownerOf(object)
     const live = await monitor.acquire(owner, this.#onChange)
@@ -151,8 +170,22 @@ export class ContainerController {
     }
   }
 
+  /** The program ends: what does not run says why it is not started. */
+  async #reportClosing(object: ContainerObject, context: Context): Promise<ReconcileResult> {
+    const stopping = { park: 'the program is stopping' }
+    const live = this.#isClosing ? undefined : this.#options.monitor.live
+    try {
+      const run = live && (await this.#look({ object, context, owner: ownerOf(object), live })).run
+      if (!this.#isClosing && (!run || run.isOver)) reportClosing(context.status, { object, run })
+    } catch (error) {
+      // It is being removed meanwhile.
+      if (!(error instanceof RuntimeError)) throw error
+    }
+    return stopping
+  }
+
   async #cleanup(object: ContainerObject, context: Context): Promise<ReconcileResult | undefined> {
-    const { session, ports, monitor } = this.#options
+    const { session, ports, monitor, order } = this.#options
     await session.open()
     const owner = ownerOf(object)
     this.images.forget(owner.uid)
@@ -174,6 +207,7 @@ export class ContainerController {
     this.#refused.delete(owner.uid)
     monitor.release(owner.uid)
     ports.release(owner.uid)
+    order.forget(owner.uid)
     return undefined
   }
 
@@ -182,7 +216,7 @@ export class ContainerController {
     const { run, live, owner } = pass
     if (run?.container && !run.isOver) {
       const decision = { reason: 'Deleted', cause: 'the object is being deleted' }
-      return this.#end(run, { ...pass, decision })
+      return takeEndStep(run, { ...pass, decision }, this.#ending)
     }
     if (run) this.#forgetRun(run)
     for (const { id } of await live.runtime.listContainers({ [labelOf.uid]: owner.uid }))
@@ -212,16 +246,18 @@ export class ContainerController {
     return { object, context, owner, live, ...(pending && { pending }), ...(run && { run }) }
   }
 
-  async #situation({ object, context, run }: Pass): Promise<Situation> {
+  async #situation({ object, context, run, live }: Pass): Promise<Situation> {
+    const env = await this.#dependencies.values(object, context, live.version)
+    const { missing, isLost } = await this.#dependencies.missing(object, context)
     const request = this.#restart.requested(context)
     const failed = run && this.prober.stateOf(run.mark)?.failed
     return {
       isWanted: object.spec.running ?? true,
       isDeleting: false,
       run,
-      fingerprint: fingerprintOfContainer(object),
+      fingerprint: fingerprintOfContainer(object, env, run),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
-      dependencies: await this.#dependencies.missing(object, context),
+      dependencies: { missing: missing ?? env.missing, isLost },
       failedProbe: failed,
       afterEnd: (ended) =>
         this.#restarts.afterEnd(ended, { settings: object.spec.restart ?? {}, random: context.random }),
@@ -239,7 +275,7 @@ export class ContainerController {
         if (run) this.#report(run, pass)
         return undefined
       case 'end':
-        return run && this.#end(run, { ...pass, decision })
+        return run && takeEndStep(run, { ...pass, decision }, this.#ending)
       case 'start':
         return this.#startRun({ ...decision, cause: causes[run?.stopReason ?? ''] ?? decision.cause }, pass, situation)
       case 'rest': {
@@ -250,50 +286,6 @@ export class ContainerController {
         reportRest(context.status, { run, decision, ...(decision.phase === 'BackOff' && { nextRestartAtMs: dueAt }) })
         return decision.afterMs === undefined ? undefined : { afterMs: decision.afterMs }
       }
-    }
-  }
-
-  /** One step towards the end of a container: its signal, and SIGKILL after the grace period. */
-  async #end(
-    run: ContainerRun,
-    {
-      object,
-      context,
-      live: { runtime },
-      owner,
-      decision,
-    }: Pass & { readonly decision: { readonly reason: string; readonly cause: string } },
-  ): Promise<ReconcileResult | undefined> {
-    const { clock } = this.#options
-    const { signal = 'SIGTERM', gracePeriodSeconds = 10 } = object.spec.stop ?? {}
-    const memory = this.#memories.get(owner.uid)
-    const { container } = run
-    if (!container || !memory) return { afterMs: goneRetryMs }
-    const failed = this.prober.stateOf(run.mark)?.failed
-    memory.stopReason ??= decision.reason
-    const graceLeftMs = (memory.stoppingSinceMs ?? Infinity) + gracePeriodSeconds * 1000 - clock.monotonic()
-    if (memory.stoppingSinceMs === undefined) {
-      context.event({ reason: 'Stopping', note: `run ${run.number} is stopped: ${decision.cause}` })
-      // A container that is paused receives no signal.
-      if (container.state === 'paused') await ignoringEnd(runtime.unpauseContainer(container.id))
-      await ignoringEnd(runtime.killContainer(container.id, signal))
-      memory.stoppingSinceMs = clock.monotonic()
-    } else if (graceLeftMs <= 0) {
-      await ignoringEnd(runtime.killContainer(container.id, 'SIGKILL'))
-      if (!memory.isKilled)
-        context.event({
-          type: 'Warning',
-          reason: 'Killed',
-          note: `run ${run.number} did not end within ${gracePeriodSeconds} s: its container was killed`,
-        })
-      memory.isKilled = true
-    }
-    reportStopping(context.status, { run: { ...run, stopReason: memory.stopReason }, ...(failed && { failed }) })
-    return {
-      afterMs:
-        graceLeftMs > 0 && graceLeftMs < Infinity
-          ? graceLeftMs
-          : Math.min(pollMs, gracePeriodSeconds * 1000 || restartMs),
     }
   }
 

@@ -1,55 +1,24 @@
 /**
- * What a Container waits for: other workloads (`spec.dependsOn`), its networks and its volumes.
+ * What a Container waits for: other workloads (`spec.dependsOn`), its networks and its volumes, and values of its variables.
  *
- * The verbs watch, find cycles and report `DependenciesReady`; what follows from them is decided in `lifecycle.ts`. Another kind of
- * workload is one more line in `kinds`, and one more word in the schema.
+ * The kinds, and when one of them has got as far as a reference asks for, are those of a Process: see process-dependencies.ts. The
+ * verbs watch, find cycles and report `DependenciesReady`; what follows from them is decided in `lifecycle.ts`.
  */
-import { dependsOn, isConditionTrue, type Condition } from 'evenkeel'
+import { dependsOn } from 'evenkeel'
+import { envValuesOf, referenceVerbs, type EnvValues } from '../env-references.ts'
 import type { Situation } from '../lifecycle.ts'
+import { dependencyVerbs, missingOf } from '../process-dependencies.ts'
 import { ContainerNetwork, ContainerVolume, type ContainerObject } from './container-kind.ts'
+import { machineNameFor } from './container-plan.ts'
+import type { RuntimeVersion } from './container-runtime.ts'
 
-const group = 'workloads.evenkeel.dev'
-/** The kinds that `spec.dependsOn` can name. Each is watched while an object refers to one. */
-const kinds = [
-  { group, kind: 'Process' },
-  { group, kind: 'Container' },
-] as const
-const untils = ['Started', 'Ready', 'Completed'] as const
-
-interface Workload {
-  readonly metadata: { readonly generation?: number }
-  readonly status?: {
-    readonly phase?: string
-    readonly observedGeneration?: number
-    readonly conditions?: readonly Condition[]
-  }
-}
-
-const isReached: Readonly<Record<(typeof untils)[number], (object: Workload) => boolean>> = {
-  Started: ({ status }) => isConditionTrue(status?.conditions, 'Started'),
-  Ready: ({ status, metadata }) =>
-    isConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation,
-  Completed: ({ status }) => isConditionTrue(status?.conditions, 'Completed'),
-}
-
-/** One verb for each sort of reference, because readiness and `optional` are properties of a verb. */
-function workloadVerbs() {
-  return untils.flatMap((until) =>
-    [false, true].map((optional) =>
-      dependsOn(
-        kinds,
-        ({ spec }: ContainerObject) =>
-          (spec.dependsOn ?? [])
-            .filter((one) => (one.until ?? 'Ready') === until && (one.optional ?? false) === optional)
-            .map(({ kind = 'Container', name }) => ({ group, kind, name })),
-        { ready: isReached[until] as never, optional },
-      ),
-    ),
-  )
+interface Context {
+  readonly signal: AbortSignal
 }
 
 export class ContainerDependencies {
-  readonly #workloads = workloadVerbs()
+  readonly #workloads = dependencyVerbs(({ spec }: ContainerObject) => spec.dependsOn)
+  readonly #values = referenceVerbs<ContainerObject>()
   readonly #networks = dependsOn(ContainerNetwork, ({ spec }: ContainerObject) =>
     (spec.networks ?? []).map(({ name }) => name),
   )
@@ -58,11 +27,11 @@ export class ContainerDependencies {
   ])
 
   get verbs() {
-    return [...this.#workloads, this.#networks, this.#volumes]
+    return [...this.#workloads, ...Object.values(this.#values), this.#networks, this.#volumes]
   }
 
   /** By the name of the object: its name in the runtime. */
-  async names(context: { readonly signal: AbortSignal }) {
+  async names(context: Context) {
     const networks = await this.#networks.find(context)
     const volumes = await this.#volumes.find(context)
     return {
@@ -79,28 +48,26 @@ export class ContainerDependencies {
     }
   }
 
+  /** The values of variables that are elsewhere, as a container of this runtime needs them. */
+  values(object: ContainerObject, context: Context, { name }: Pick<RuntimeVersion, 'name'>): Promise<EnvValues> {
+    return envValuesOf(object, { verbs: this.#values, context, machine: machineNameFor(name) })
+  }
+
   /** What keeps a container from starting. A network or a volume never ends one that runs. */
-  async missing(
-    { spec }: ContainerObject,
-    context: { readonly signal: AbortSignal },
-  ): Promise<Situation['dependencies']> {
-    const problems: { readonly name: string; readonly reason: string; readonly message: string }[] = []
-    for (const verb of this.verbs.filter(({ optional }) => !optional))
-      for (const { object, reference, isReady, reason = 'NotReady', message } of await verb.find(context)) {
-        if (isReady) continue
-        const name = typeof reference === 'string' ? reference : reference.name
-        const hasFailed = (object as Workload | undefined)?.status?.phase === 'Failed'
-        problems.push(
-          hasFailed
-            ? { name, reason: 'FailedDependency', message: `${name} has failed` }
-            : { name, reason, message: `waits for ${name}: ${message || 'it is not ready'}` },
-        )
-      }
-    const [first] = problems
-    const stops = new Set(spec.dependsOn?.flatMap(({ name, whenLost }) => (whenLost === 'Stop' ? [name] : [])))
+  async missing({ spec }: ContainerObject, context: Context): Promise<Situation['dependencies']> {
+    const { missing, isLost } = await missingOf(spec.dependsOn, { verbs: this.#workloads, context })
+    const parts = [...(await this.#networks.find(context)), ...(await this.#volumes.find(context))]
+    const problems = parts
+      .filter(({ isReady }) => !isReady)
+      .map(({ reference, reason = 'NotReady', message }) => ({
+        reason,
+        message: `waits for ${reference}: ${message || 'it is not ready'}`,
+      }))
+    const all = [...(missing ? [missing] : []), ...problems]
+    const [first] = all
     return {
-      missing: first && { reason: first.reason, message: problems.map(({ message }) => message).join('; ') },
-      isLost: problems.some(({ name }) => stops.has(name)),
+      missing: first && { reason: first.reason, message: all.map(({ message }) => message).join('; ') },
+      isLost,
     }
   }
 }

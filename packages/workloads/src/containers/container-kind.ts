@@ -5,9 +5,9 @@
  * the last five. Fields that a Process has as well have the same schema.
  */
 import { defineKind, type ObjectOf, type Stored } from 'evenkeel'
-import { plainEnvField as env, probesField as probes, programFields, restartField as restart } from '../process-kind.ts'
+import { plainEnvField, probesField as probes, programFields, restartField as restart } from '../process-kind.ts'
 
-const { envFiles, stop, lifetime } = programFields
+const { env, envFiles, stop, lifetime } = programFields
 const running = { type: 'boolean', default: true } as const
 const portNumber = { type: 'integer', minimum: 1, maximum: 65_535 } as const
 const objectName = { type: 'string', minLength: 1, maxLength: 253 } as const
@@ -26,7 +26,7 @@ const build = {
   properties: {
     context: { type: 'string', minLength: 1, maxLength: 4096 },
     dockerfile: { type: 'string', minLength: 1, maxLength: 4096, default: 'Dockerfile' },
-    args: env,
+    args: plainEnvField,
     target: { type: 'string', minLength: 1, maxLength: 128 },
     labels,
   },
@@ -90,11 +90,10 @@ const dependsOn = {
   type: 'array',
   maxItems: 50,
   items: {
-    type: 'object',
-    required: ['name'],
+    ...programFields.dependsOn.items,
     properties: {
       ...programFields.dependsOn.items.properties,
-      kind: { type: 'string', enum: ['Process', 'Container'], default: 'Container' },
+      kind: { ...programFields.dependsOn.items.properties.kind, default: 'Container' },
     },
   },
 } as const

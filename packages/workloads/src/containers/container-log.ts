@@ -1,7 +1,7 @@
-/** The log of a container, as bytes: what the subresource `log` of a Container answers. */
+/** The last container of an object, and its log as bytes: what the subresource `log` of a Container answers. */
 import type { ContainerObject } from './container-kind.ts'
 import { labelOf, parseRunLabel } from './container-labels.ts'
-import type { ContainerRuntime } from './container-runtime.ts'
+import type { ContainerRuntime, ContainerSummary } from './container-runtime.ts'
 
 export interface ContainerLogOptions {
   /** Go on until the container ends. @default false */
@@ -28,11 +28,7 @@ export async function* logOfContainer(
   }: ContainerLogOptions & { readonly findRuntime: () => Promise<ContainerRuntime> },
 ): AsyncGenerator<Uint8Array> {
   const runtime = await findRuntime()
-  const listed = await runtime.listContainers({ [labelOf.uid]: metadata.uid })
-  const last = listed
-    .filter(({ state }) => state !== 'created')
-    .toSorted((a, b) => (parseRunLabel(a.labels)?.number ?? 0) - (parseRunLabel(b.labels)?.number ?? 0))
-    .at(-1)
+  const last = await findLastContainer(runtime, metadata.uid)
   if (!last) return
   const pieces = runtime.streams.logs(last.id, {
     ...(follow !== undefined && { follow }),
@@ -42,4 +38,13 @@ export async function* logOfContainer(
     ...(signal && { signal }),
   })
   for await (const { bytes } of pieces) yield bytes
+}
+
+/** The container of the last run of an object that was started. */
+export async function findLastContainer(runtime: ContainerRuntime, uid: string): Promise<ContainerSummary | undefined> {
+  const listed = await runtime.listContainers({ [labelOf.uid]: uid })
+  return listed
+    .filter(({ state }) => state !== 'created')
+    .toSorted((a, b) => (parseRunLabel(a.labels)?.number ?? 0) - (parseRunLabel(b.labels)?.number ?? 0))
+    .at(-1)
 }

@@ -13,7 +13,9 @@ import { makeEnvironment } from '../environment.ts'
 import type { Files } from '../files.ts'
 import { fingerprintOf } from '../lifecycle.ts'
 import type { NamedPort } from '../ports.ts'
-import { readEnvFile } from '../process-plan.ts'
+import type { EnvValues } from '../env-references.ts'
+import { readEnvFile, variablesOf, withValues } from '../process-plan.ts'
+import type { Run } from '../runs.ts'
 import type { ContainerObject } from './container-kind.ts'
 import type { BuildPlan, ContainerPlan, Labels, RuntimeVersion } from './container-runtime.ts'
 
@@ -27,6 +29,8 @@ interface PlanOptions {
   readonly networks: ReadonlyMap<string, string>
   readonly volumes: ReadonlyMap<string, string>
   readonly labels: Labels
+  /** Of variables with `valueFrom`, by their index. One that is not known is not set. */
+  readonly values: ReadonlyMap<number, string>
 }
 
 /** By which name a container reaches this machine. Docker wants to be told; Podman has the name by itself. */
@@ -36,6 +40,11 @@ const hosts: Readonly<
   docker: { name: 'host.docker.internal', extraHosts: ['host.docker.internal:host-gateway'] },
   podman: { name: 'host.containers.internal', extraHosts: [] },
   simulated: { name: 'host.simulated.internal', extraHosts: [] },
+}
+
+/** By which name a container reaches this machine. */
+export function machineNameFor(runtime: RuntimeVersion['name']): string {
+  return hosts[runtime].name
 }
 
 function containerNameOf({ metadata, spec }: ContainerObject): string {
@@ -64,8 +73,10 @@ export async function planOfContainer(
   const { spec, metadata } = object
   const { cwd, runtime, networks, volumes } = options
   const files = await Promise.all((spec.envFiles ?? []).map((file) => readEnvFile(file, options)))
-  const own = (spec.env ?? []).map(({ name, value = '' }) => ({ name, value }))
-  const { env, duplicates } = makeEnvironment({ EVENKEEL_HOST: hosts[runtime].name }, [...files, own])
+  const { env, duplicates } = makeEnvironment({ EVENKEEL_HOST: hosts[runtime].name }, [
+    ...files,
+    variablesOf(spec.env, options.values),
+  ])
   const plan: ContainerPlan = {
     name: containerNameOf(object),
     image: imageOf(object),
@@ -115,14 +126,19 @@ export function buildOf(object: ContainerObject, { cwd }: Pick<PlanOptions, 'cwd
 }
 
 /** What a run is started from, part by part, as digests: a change of one of these makes another container. */
-export function fingerprintOfContainer({ spec }: ContainerObject): string {
+export function fingerprintOfContainer(
+  { spec }: ContainerObject,
+  values: EnvValues,
+  run: Pick<Run, 'fingerprint'> | undefined,
+): string {
   const { image, build, containerName, command, args, env, envFiles, ports, volumeMounts, networks } = spec
   const { user, workingDir, labels, limits, lifetime } = spec
   const parts = {
     ...{ image, build, containerName, command, args, env, envFiles, ports, volumeMounts, networks },
     ...{ user, workingDir, labels, limits, lifetime },
   }
-  return fingerprintOf(parts, (text) => createHash('sha256').update(text).digest('hex').slice(0, 12))
+  const own = fingerprintOf(parts, (text) => createHash('sha256').update(text).digest('hex').slice(0, 12))
+  return withValues(own, values, run)
 }
 
 const units: Readonly<Record<string, number>> = {

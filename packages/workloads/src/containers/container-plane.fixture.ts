@@ -5,6 +5,7 @@ import { startTestPlane, type TestPlane } from 'evenkeel/testing'
 import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base'
 import { ScriptedProbes } from '../plane.fixture.ts'
 import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
+import { SimulatedNetwork } from '../services/simulated-network.ts'
 import { workloads, type Workloads } from '../workloads.ts'
 import { Container, type ContainerObject } from './container-kind.ts'
 import { SimulatedRuntime } from './simulated-runtime.ts'
@@ -39,6 +40,7 @@ export interface ContainerPlane extends ContainerBasics {
   readonly host: SimulatedHost
   readonly files: SimulatedFiles
   readonly probes: ScriptedProbes
+  readonly network: SimulatedNetwork
 }
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
@@ -58,6 +60,7 @@ export async function startContainers(
   const host = new SimulatedHost({ clock })
   const files = given.files ?? new SimulatedFiles()
   const probes = new ScriptedProbes()
+  const network = new SimulatedNetwork()
   const work = workloads({
     folder: '/data',
     cwd: '/app',
@@ -66,13 +69,19 @@ export async function startContainers(
     containerRuntime: runtime,
     files,
     checks: probes,
+    network,
     clock,
     random: new SeededRandom('containers'),
   })
-  const plane = await startTestPlane({ controllers: work.controllers, simulated: true })
+  const plane = await startTestPlane({ ...serverPartsOf(work), simulated: true })
   clock.target = plane.clock
   onTestFinished(() => plane.stop())
-  return { ...basicsOf(plane), plane, work, runtime, host, files, probes, clock }
+  return { ...basicsOf(plane), plane, work, runtime, host, files, probes, network, clock }
+}
+
+/** What a test plane runs and serves. */
+export function serverPartsOf({ controllers, customResources }: Workloads) {
+  return { controllers, customResources }
 }
 
 /** What tests do with objects. */

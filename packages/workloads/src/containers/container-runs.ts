@@ -35,7 +35,10 @@ interface RunMemory {
   isKilled?: boolean
 }
 
+/** Of a run that was ended with the program: it may run again. */
+export const closedReason = 'SessionClosed'
 const stopReasons: ReadonlySet<string> = new Set([
+  closedReason,
   'Deleted',
   'Stopped',
   'RestartRequested',

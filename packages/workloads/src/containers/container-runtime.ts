@@ -9,6 +9,7 @@
  * or volumes never have one name; `find…` returns undefined for what does not exist; `remove…` succeeds for what does not exist;
  * every failure is a {@link RuntimeError}.
  */
+import type { TerminalSize } from 'evenkeel/server'
 
 /** What kind of failure, for decisions; the message is for people. */
 export type RuntimeErrorCode =
@@ -183,6 +184,8 @@ export interface Exec {
   readonly output: AsyncIterable<LogPiece>
   /** After `output` has ended. */
   findExitCode(): Promise<number>
+  /** Sets the size of its terminal. Nothing happens when it has none, or has ended. */
+  resize(size: TerminalSize): Promise<void>
 }
 
 export interface EventQuery {

@@ -65,10 +65,15 @@ interface Begin {
   readonly situation: Situation
 }
 
+const closing: Refusal = {
+  reason: 'ShuttingDown',
+  message: 'Evenkeel is shutting down: nothing is started until it runs again',
+}
 const [portRetryMs, replaceMs, restartMs] = [1000, 500, 10]
 
 export class ContainerStarter {
   readonly #options: StarterOptions
+  readonly #underway = new Set<Promise<unknown>>()
   #hasAdoptedPorts = false
 
   constructor(options: StarterOptions) {
@@ -77,6 +82,21 @@ export class ContainerStarter {
 
   /** The next run, started; or why it is not. */
   async start(pass: Pass, begin: Begin): Promise<ContainerRun | Refusal> {
+    const starting = this.#start(pass, begin)
+    this.#underway.add(starting)
+    try {
+      return await starting
+    } finally {
+      this.#underway.delete(starting)
+    }
+  }
+
+  /** Resolves when no start is under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underway)
+  }
+
+  async #start(pass: Pass, begin: Begin): Promise<ContainerRun | Refusal> {
     const { object, context, live, owner } = pass
     const label = labelOfNext(pass, begin)
     const image = await this.#options.images.ensure(live.runtime, {
@@ -105,7 +125,9 @@ export class ContainerStarter {
       owner,
       live: { runtime },
     } = pass
-    const { memories } = this.#options
+    const { memories, session } = this.#options
+    // The end of the program may have begun while the image was pulled.
+    if (session.isClosing) return closing
     try {
       const container = await this.#create(label, pass)
       if ('reason' in container) return container
@@ -165,11 +187,13 @@ export class ContainerStarter {
   async #plan(label: RunLabel, { object, context, owner, live }: Pass) {
     const { session, files, cwd } = this.#options
     const lifetime = object.spec.lifetime === 'Persistent' ? 'persistent' : 'session'
+    const { values } = await this.#options.dependencies.values(object, context, live.version)
     return planOfContainer(object, {
       files,
       cwd,
       ports: label.ports,
       runtime: live.version.name,
+      values,
       ...(await this.#options.dependencies.names(context)),
       labels: { ...ownerLabels(owner, { session: session.name, lifetime }), ...formatRunLabel(label) },
     })

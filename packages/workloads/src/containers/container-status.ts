@@ -95,6 +95,16 @@ export function reportRest(
   else status.removeCondition('Completed')
 }
 
+/** The program ends: nothing is started any more, and what does not run says why. */
+export function reportClosing(
+  status: Writer,
+  { object, run }: { readonly object: ContainerObject; readonly run: ContainerRun | undefined },
+): void {
+  const phase = run || object.status?.run ? 'Stopped' : 'Waiting'
+  const message = 'Evenkeel is shutting down: nothing is started until it runs again'
+  reportRest(status, { run, decision: { do: 'rest', phase, reason: 'ShuttingDown', message } })
+}
+
 /** The runtime does not answer: what was known stays, and is not vouched for. */
 export function reportUnavailable(status: Writer, problem: string): void {
   status.condition('RuntimeReady', false, { reason: 'Unavailable', message: problem })

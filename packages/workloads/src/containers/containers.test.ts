@@ -340,7 +340,7 @@ describe('a Container', () => {
     await world.create('back', {}, ContainerNetwork)
     await world.create('data', {}, ContainerVolume)
     await world.plane.advance(1000)
-    expect(conditionOf(await world.get('web'), 'Ready')?.message).toContain('waits for migrate')
+    expect(conditionOf(await world.get('web'), 'Ready')?.message).toMatch(/waits for (?:Process|Container) migrate/)
     await world.client.create(Process, {
       metadata: { name: 'migrate', namespace: 'default' },
       spec: { command: ['exit', '0', '10'], restart: { policy: 'Never' } },

@@ -2,7 +2,8 @@
  * Containers as parts of a program: three controllers, what ends with the program, and what an earlier one left.
  *
  *   first create ──▶ FOLDER/containers says how the runtime is reached ──▶ the watchdog can remove what is ours
- *   the program stops ──▶ containers, networks, volumes of the session go, but those that are persistent ──▶ the file goes
+ *   the program stops ──▶ containers end in the order of the shutdown ──▶ they, networks and volumes of the session are removed, but
+ *                         those that are persistent ──▶ the file goes
  *
  * Invariants: without an object of these kinds, and without that file, the runtime is never asked; everything that is removed has
  * the label of this session.
@@ -14,11 +15,13 @@ import type { Files } from '../files.ts'
 import type { Ports } from '../ports.ts'
 import type { ProbeChecks } from '../prober.ts'
 import type { Session } from '../session.ts'
+import type { ShutdownOrder } from '../shutdown-order.ts'
 import { ContainerController } from './container-controller.ts'
 import { Container, ContainerNetwork, ContainerVolume, type ContainerObject } from './container-kind.ts'
 import { labelOf, parseRunLabel } from './container-labels.ts'
 import { logOfContainer, type ContainerLogOptions } from './container-log.ts'
 import { isRuntimeError, type ContainerRuntime, type Labels } from './container-runtime.ts'
+import { findRunning, withinHurry, type EndingContainer } from './container-shutdown.ts'
 import { NetworkController } from './network-controller.ts'
 import type { FoundRuntime } from './os-runtime.ts'
 import { RuntimeMonitor } from './runtime-monitor.ts'
@@ -26,6 +29,7 @@ import { VolumeController } from './volume-controller.ts'
 
 interface ContainersOptions {
   readonly session: Session
+  readonly order: ShutdownOrder
   readonly ports: Ports
   readonly files: Files
   readonly checks: ProbeChecks
@@ -48,29 +52,29 @@ export interface Containers {
   ]
   /** Removes what a killed Evenkeel left and no object asks for any more. */
   endLeftovers(client: Pick<Client, 'list'>, options: { readonly signal: AbortSignal }): Promise<void>
-  /** Removes everything that does not outlive this program. @throws with the names of what could not be removed */
-  close(): Promise<void>
+  /**
+   * The containers that run, for the shutdown: when its session is closing, after the last start. None when the runtime does not
+   * answer: `close` says why.
+   */
+  findRunning(options: { readonly hurry: AbortSignal }): Promise<readonly EndingContainer[]>
+  /**
+   * Removes everything that does not outlive this program.
+   *
+   * @param options with `hurry` it takes five seconds at most after that has aborted
+   * @throws with the names of what could not be removed
+   */
+  close(options?: { readonly hurry?: AbortSignal | undefined }): Promise<void>
   /** The log of the last run of a Container. */
   log(object: ContainerObject, options?: ContainerLogOptions): AsyncIterable<Uint8Array>
+  /** The runtime: the one that is used, or the first that answers. @throws a RuntimeError `Unavailable` */
+  findRuntime(): Promise<ContainerRuntime>
 }
 
 const graceSeconds = 10
 
 export function containers(options: ContainersOptions): Containers {
-  const { session, ports, files, checks, clock, cwd, folder, log } = options
-  const record = new RuntimeRecord({ files, path: `${folder}/containers` })
-  const monitor = new RuntimeMonitor({
-    clock,
-    ...(log && { log }),
-    findRuntime: async () => {
-      const { runtime, endpoint } = await options.findRuntime()
-      record.endpoint = endpoint
-      return runtime
-    },
-  })
-  const shared = { session, monitor, beforeCreate: () => record.write() }
-  const controller = new ContainerController({ ...shared, ports, files, checks, clock, cwd })
-  const ofSession = (): Labels => ({ [labelOf.session]: session.name, [labelOf.lifetime]: 'session' })
+  const parts = partsOf(options)
+  const { monitor, record, controller, shared, findRuntime } = parts
   return {
     controllers: [
       new NetworkController(shared).declaration(),
@@ -84,27 +88,85 @@ export function containers(options: ContainersOptions): Containers {
         [Container, ContainerNetwork, ContainerVolume].map((kind) => client.list(kind, { signal })),
       )
       const uids = new Set(lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
-      await removeAll(runtime, { labels: ofSession(), isKept: (labels) => uids.has(labels[labelOf.uid] ?? '') })
+      const isKept = (labels: Labels): boolean => uids.has(labels[labelOf.uid] ?? '')
+      await removeAll(runtime, { labels: ofSession(options), isKept })
     },
-    async close() {
+    findRunning: ({ hurry }) => withinHurry(findEnding(parts), { ...options, hurry }).catch(() => []),
+    close({ hurry } = {}) {
       const live = monitor.live?.runtime
       controller.close()
       monitor.close()
-      if (!(await record.isWritten())) return
-      const runtime = live ?? (await options.findRuntime()).runtime
-      const left = await removeAll(runtime, { labels: ofSession(), isKept: () => false })
-      if (left.length > 0) throw new Error(`these could not be removed from the container runtime: ${left.join(', ')}`)
-      await record.remove()
+      return withinHurry(removeLeft(parts, live), { ...options, hurry })
     },
-    log: (object, query) =>
-      logOfContainer(object, { ...query, findRuntime: async () => (await options.findRuntime()).runtime }),
+    log: (object, query) => logOfContainer(object, { ...query, findRuntime }),
+    findRuntime,
   }
+}
+
+/** The controllers, and what they share. */
+function partsOf(options: ContainersOptions) {
+  const { session, clock, files, folder, log } = options
+  const record = new RuntimeRecord({ files, path: `${folder}/containers` })
+  const monitor = new RuntimeMonitor({
+    clock,
+    ...(log && { log }),
+    findRuntime: async () => {
+      const { runtime, endpoint } = await options.findRuntime()
+      record.endpoint = endpoint
+      return runtime
+    },
+  })
+  const shared = { session, monitor, beforeCreate: () => record.write() }
+  const controller = new ContainerController({ ...options, ...shared })
+  const findRuntime = async (): Promise<ContainerRuntime> =>
+    monitor.live?.runtime ?? (await options.findRuntime()).runtime
+  return { ...options, record, monitor, shared, controller, findRuntime }
+}
+
+type Parts = ReturnType<typeof partsOf>
+
+function ofSession({ session }: Pick<ContainersOptions, 'session'>): Labels {
+  return { [labelOf.session]: session.name, [labelOf.lifetime]: 'session' }
+}
+
+/** The containers that run, when the last start is over. */
+async function findEnding(parts: Parts): Promise<readonly EndingContainer[]> {
+  const { session, clock, monitor, record, controller, findRuntime } = parts
+  await controller.settled()
+  if (!monitor.live && !(await record.isWritten())) return []
+  const onEnd = (uid: string): void => {
+    controller.noteClosing(uid)
+  }
+  return findRunning(session.name, { runtime: await findRuntime(), clock, onEnd })
+}
+
+/** @throws with the names of what could not be removed */
+async function removeLeft(parts: Parts, live: ContainerRuntime | undefined): Promise<void> {
+  const { record, findRuntime } = parts
+  if (!(await record.isWritten())) return
+  // What still runs has had its time.
+  const left = await removeAll(live ?? (await findRuntime()), {
+    labels: ofSession(parts),
+    isKept: () => false,
+    graceMs: 0,
+  })
+  if (left.length > 0) throw new Error(`these could not be removed from the container runtime: ${left.join(', ')}`)
+  await record.remove()
 }
 
 /** Stops and removes what has these labels. Returns the names of what is left. */
 async function removeAll(
   runtime: ContainerRuntime,
-  { labels, isKept }: { readonly labels: Labels; readonly isKept: (labels: Labels) => boolean },
+  {
+    labels,
+    isKept,
+    graceMs,
+  }: {
+    readonly labels: Labels
+    readonly isKept: (labels: Labels) => boolean
+    /** @default that of each container */
+    readonly graceMs?: number
+  },
 ): Promise<readonly string[]> {
   const left: string[] = []
   const remove = async (name: string, calls: () => Promise<void>): Promise<void> => {
@@ -121,7 +183,9 @@ async function removeAll(
     wanted(await runtime.listContainers(labels)).map(({ id, name, state, labels: own }) =>
       remove(`container ${name}`, async () => {
         if (state !== 'exited' && state !== 'created')
-          await runtime.stopContainer(id, { graceMs: 1000 * (parseRunLabel(own)?.graceSeconds ?? graceSeconds) })
+          await runtime.stopContainer(id, {
+            graceMs: graceMs ?? 1000 * (parseRunLabel(own)?.graceSeconds ?? graceSeconds),
+          })
         await runtime.removeContainer(id)
       }),
     ),

@@ -106,6 +106,17 @@ export class EngineStreams implements ContainerStreams {
         })
         return ExitCode ?? -1
       },
+      resize: ({ width, height }) => (terminal ? this.#resize(Id, { w: width, h: height }) : Promise.resolve()),
+    }
+  }
+
+  /** One that has ended has no size. */
+  async #resize(exec: string, query: { readonly w: number; readonly h: number }): Promise<void> {
+    const { http, pathOf } = this.#options
+    try {
+      await http.json({ method: 'POST', path: await pathOf(`/exec/${exec}/resize`), query })
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.code === 'Unavailable') throw error
     }
   }
 

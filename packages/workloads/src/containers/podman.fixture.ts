@@ -42,6 +42,7 @@ export const image = 'localhost/bb:1'
 const links = [
   'sh',
   'sleep',
+  'stty',
   'echo',
   'cat',
   'true',

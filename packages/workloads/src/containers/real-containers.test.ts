@@ -8,10 +8,11 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { refTo, type RemoteCommandOptions } from 'evenkeel/client'
 import { sleep, SystemClock } from 'evenkeel/unstable/base'
 import { CliRuntime } from './cli-runtime.ts'
 import { conditionOf, isReady, isRun, phaseIs } from './container-plane.fixture.ts'
-import { ContainerNetwork, ContainerVolume } from './container-kind.ts'
+import { Container, ContainerNetwork, ContainerVolume } from './container-kind.ts'
 import { EngineRuntime } from './engine-runtime.ts'
 import { image, podmanMissing, startPodman, withReason, type Podman } from './podman.fixture.ts'
 import { startRealContainers } from './real-plane.fixture.ts'
@@ -22,6 +23,12 @@ const clock = new SystemClock()
 let started: Promise<Podman> | undefined
 const podman = (): Promise<Podman> => (started ??= startPodman())
 const longMs = 300_000
+
+async function textOf(output: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of output) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
 
 describe.skipIf(podmanMissing !== undefined)(withReason('Podman'), { timeout: longMs }, () => {
   afterAll(async () => {
@@ -115,6 +122,66 @@ describe.skipIf(podmanMissing !== undefined)(withReason('Podman'), { timeout: lo
     await world.until('calm', phaseIs('Paused'))
     await world.remove('calm')
     await world.untilGone('calm')
+  })
+
+  test.each(['socket', 'executable'])(
+    'W47: exec runs in a container, with stdin and a terminal, by %s',
+    async (way) => {
+      const runtime = await podman()
+      const world = await startRealContainers(runtime, way === 'socket' ? undefined : new CliRuntime(runtime))
+      await world.create('web', { image, command: ['sleep', '1000'], stop: { gracePeriodSeconds: 0 } })
+      await world.until('web', isReady)
+      const web = refTo(Container, { name: 'web', namespace: 'default' })
+      const exec = (command: readonly string[], options: RemoteCommandOptions = {}) =>
+        world.client.subresource('exec').connect(web, { command, ...options })
+      const plain = await exec(['sh', '-c', 'cat; echo $EVENKEEL_HOST; exit 7'], { stdin: true })
+      const output = textOf(plain.stdout)
+      await plain.stdin.write(Buffer.from('some '.repeat(100_000)))
+      plain.stdin.end()
+      expect(await plain.result).toEqual({ exitCode: 7 })
+      expect(await output).toBe(`${'some '.repeat(100_000)}host.containers.internal\n`)
+      const shell = await exec(['sh'], { stdin: true, tty: true })
+      const shown = textOf(shell.stdout)
+      await shell.stdin.write(Buffer.from('cd /www\n'))
+      await shell.stdin.write(Buffer.from('ls; exit 5\n'))
+      expect(await shell.result).toEqual({ exitCode: 5 })
+      expect(await shown).toContain('index.html')
+      const missing = await exec(['no-such-program'])
+      const said = textOf(missing.stderr)
+      expect([await missing.result, await said]).toEqual([
+        { exitCode: 127 },
+        expect.stringContaining('"no-such-program": executable file not found') as string,
+      ])
+    },
+  )
+
+  test('the log of a container is followed through the server until it ends', async () => {
+    const world = await startRealContainers(await podman())
+    const script = 'echo one; sleep 1; echo two >&2'
+    await world.create('web', { image, command: ['sh', '-c', script], restart: { policy: 'Never' } })
+    await world.until('web', (object) => object.status?.run?.startedAt !== undefined)
+    const web = refTo(Container, { name: 'web', namespace: 'default' })
+    let text = ''
+    for await (const piece of world.client.subresource('log').stream(web, { parameters: { follow: true } }))
+      text += piece
+    expect(text).toBe('one\ntwo\n')
+  })
+
+  test.each(['socket', 'executable'])('W40: containers end in order with the program, by %s', async (way) => {
+    const runtime = await podman()
+    const world = await startRealContainers(runtime, way === 'socket' ? undefined : new CliRuntime(runtime))
+    const quick = 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    await world.create('db', { image, command: ['sh', '-c', quick], stop: { gracePeriodSeconds: 60 } })
+    await world.create('web', {
+      image,
+      command: ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'],
+      dependsOn: [{ name: 'db' }],
+      stop: { gracePeriodSeconds: 1 },
+    })
+    await world.until('web', isReady)
+    const { outcomes } = await world.work.shutdown()
+    expect(outcomes.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual(['web Killed', 'db Stopped'])
+    expect(runtime.run('ps', '--all', '--quiet')).toBe('')
   })
 
   test('W38: an image is built from a Dockerfile without what .dockerignore names; a failing build shows its last lines', async () => {

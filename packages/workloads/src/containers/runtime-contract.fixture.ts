@@ -135,6 +135,30 @@ function testStreams(open: Open): void {
     expect(await cat.findExitCode()).toBe(0)
   })
 
+  test('a program in a terminal has its size, one output and what is typed', async () => {
+    const { runtime, create, settle } = await open()
+    const id = await create('contract-terminal', 'sleep 1000')
+    await runtime.startContainer(id)
+    let shown = ''
+    async function* typed(): AsyncGenerator<Uint8Array> {
+      // The size arrives on a way of its own.
+      while (!shown.includes('40 100')) {
+        yield Buffer.from('stty size\n')
+        await settle()
+      }
+      yield Buffer.from('echo problem >&2\nexit 6\n')
+    }
+    const shell = await runtime.streams.exec(id, { command: ['sh'], input: typed(), terminal: true })
+    await shell.resize({ width: 100, height: 40 })
+    for await (const { stream, bytes } of shell.output) {
+      expect(stream).toBe('stdout')
+      shown += Buffer.from(bytes).toString()
+    }
+    expect(shown).toMatch(/^problem\r?$/m)
+    expect(await shell.findExitCode()).toBe(6)
+    await shell.resize({ width: 80, height: 24 })
+  })
+
   test('events name the container and its labels; a log is followed until the container ends', async () => {
     const { runtime, create, now, settle } = await open()
     const stopping = new AbortController()

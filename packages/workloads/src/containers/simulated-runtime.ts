@@ -5,6 +5,8 @@
  *   sleep 1000                                                         one step
  *   oom                                                                the kernel ends it for its memory
  *   cat                                                                of an exec: its input
+ *   sh                                                                 of an exec: the steps that are typed
+ *   stty size                                                          of an exec: the size of its terminal
  *   anything else                                                      CommandNotFound
  *
  * Invariants: state is not visible as own fields, so the Explorer shows it as it is now; ids are the same when a schedule is
@@ -305,6 +307,8 @@ export class SimulatedRuntime implements ContainerRuntime {
       case 'exit':
         return this.#end(container, step.exitCode)
       case 'cat':
+      case 'shell':
+      case 'size':
         return this.#run(container, rest)
     }
   }

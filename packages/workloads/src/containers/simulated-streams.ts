@@ -1,6 +1,7 @@
 /** Events, logs and programs of the runtime in memory, and the few words of shell that its programs are written in. */
 import { onAbort, type Clock } from 'evenkeel/unstable/base'
 import { formatTime } from 'evenkeel/unstable/api'
+import type { TerminalSize } from 'evenkeel/server'
 import {
   RuntimeError,
   type ContainerPlan,
@@ -38,7 +39,7 @@ export type Step =
   | { readonly do: 'echo'; readonly stream: LogPiece['stream']; readonly text: string }
   | { readonly do: 'sleep'; readonly ms: number }
   | { readonly do: 'exit'; readonly exitCode: number }
-  | { readonly do: 'trap' | 'oom' | 'cat' }
+  | { readonly do: 'trap' | 'oom' | 'cat' | 'shell' | 'size' }
 
 /** The steps of a program; undefined for one that does not exist. A container without a command sleeps. */
 export function parseProgram(command: readonly string[]): readonly Step[] | undefined {
@@ -66,6 +67,10 @@ function parseStep(line: string): Step | undefined {
     case 'oom':
     case 'cat':
       return { do: word }
+    case 'sh':
+      return { do: 'shell' }
+    case 'stty':
+      return { do: 'size' }
     default:
       return undefined
   }
@@ -134,24 +139,14 @@ export class SimulatedStreams implements ContainerStreams {
     }
   }
 
-  exec(id: string, { command, input }: ExecPlan): Promise<Exec> {
+  exec(id: string, plan: ExecPlan): Promise<Exec> {
     this.#options.check()
     const { state } = this.#options.find(id)
     if (state !== 'running') throw new RuntimeError('Conflict', `container ${id} is not running`)
-    const steps = parseProgram(command)
+    const steps = parseProgram(plan.command)
     if (!steps)
-      throw new RuntimeError('CommandNotFound', `exec: "${command[0] ?? ''}": executable file not found in $PATH`)
-    const encoder = new TextEncoder()
-    let exitCode = 0
-    async function* perform(step: Step): AsyncGenerator<LogPiece> {
-      if (step.do === 'echo') yield { stream: step.stream, bytes: encoder.encode(`${step.text}\n`) }
-      if (step.do === 'cat' && input) for await (const bytes of input) yield { stream: 'stdout', bytes }
-      if (step.do === 'exit') exitCode = step.exitCode
-    }
-    async function* run(): AsyncGenerator<LogPiece> {
-      for (const step of steps ?? []) yield* perform(step)
-    }
-    return Promise.resolve({ output: run(), findExitCode: () => Promise.resolve(exitCode) })
+      throw new RuntimeError('CommandNotFound', `exec: "${plan.command[0] ?? ''}": executable file not found in $PATH`)
+    return Promise.resolve(new SimulatedExec(steps, plan))
   }
 
   /* What the runtime does. */
@@ -197,5 +192,57 @@ export class SimulatedStreams implements ContainerStreams {
     }
     if (!signal?.aborted) this.#readers.add(reader)
     return reader
+  }
+}
+
+/** A program of an exec: its steps, or with `sh` those that are typed, one in a line. */
+class SimulatedExec implements Exec {
+  readonly output: AsyncIterable<LogPiece>
+  readonly #plan: ExecPlan
+  #size: TerminalSize = { width: 80, height: 24 }
+  #exitCode: number | undefined
+
+  constructor(steps: readonly Step[], plan: ExecPlan) {
+    this.#plan = plan
+    this.output = this.#run(steps)
+  }
+
+  readonly findExitCode = (): Promise<number> => Promise.resolve(this.#exitCode ?? 0)
+
+  readonly resize = (size: TerminalSize): Promise<void> => {
+    this.#size = size
+    return Promise.resolve()
+  }
+
+  async *#run(steps: Iterable<Step> | AsyncIterable<Step>): AsyncGenerator<LogPiece> {
+    for await (const step of steps) {
+      yield* this.#perform(step)
+      if (this.#exitCode !== undefined) return
+    }
+  }
+
+  async *#perform(step: Step): AsyncGenerator<LogPiece> {
+    const { input, terminal = false } = this.#plan
+    const { width, height } = this.#size
+    if (step.do === 'echo') yield pieceOf(step.text, terminal ? 'stdout' : step.stream)
+    if (step.do === 'size') yield terminal ? pieceOf(`${height} ${width}`) : pieceOf('stty: not a terminal', 'stderr')
+    if (step.do === 'cat' && input) for await (const bytes of input) yield { stream: 'stdout', bytes }
+    if (step.do === 'shell' && input) yield* this.#run(stepsIn(input))
+    if (step.do === 'exit') this.#exitCode = step.exitCode
+  }
+}
+
+function pieceOf(line: string, stream: LogPiece['stream'] = 'stdout'): LogPiece {
+  return { stream, bytes: new TextEncoder().encode(`${line}\n`) }
+}
+
+/** What is typed, line by line. */
+async function* stepsIn(input: AsyncIterable<Uint8Array>): AsyncGenerator<Step> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of input) {
+    const lines = (text + decoder.decode(bytes, { stream: true })).split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) yield* parseProgram(['sh', '-c', line]) ?? []
   }
 }

@@ -1,11 +1,14 @@
 /**
- * Which endpoints a Service has: one for each Process that it selects and that is Ready, and those that users have written.
+ * Which endpoints a Service has: one for each Process and Container that it selects and that is Ready, and those that users have
+ * written.
  *
- *   Processes ──selector──▶ Ready? ──▶ its port ──▶ Endpoint (a child of the Service)
+ *   Processes ───┬─selector──▶ Ready? ──▶ its port, of a Container the published one ──▶ Endpoint (a child of the Service)
+ *   Containers ──┘
  *   Endpoints of users with spec.service ──────────▶ as they are
  */
 import { createHash } from 'node:crypto'
 import { isConditionTrue, isOwnedBy } from 'evenkeel'
+import type { ContainerObject } from '../containers/container-kind.ts'
 import type { ProcessObject } from '../process-kind.ts'
 import type { SocketAddress } from './network.ts'
 import type { EndpointObject, ServiceObject } from './service-kind.ts'
@@ -13,17 +16,24 @@ import type { EndpointObject, ServiceObject } from './service-kind.ts'
 /** Where a Process listens. */
 const processAddress = '127.0.0.1'
 
-/** An endpoint for a Process. */
-interface Target {
-  readonly process: string
+/** What a Service can have behind it. */
+export type Backend =
+  | { readonly kind: 'Process'; readonly object: ProcessObject }
+  | { readonly kind: 'Container'; readonly object: ContainerObject }
+
+/** A workload by kind and name. */
+type BackendName = Pick<Backend, 'kind'> & { readonly name: string }
+
+/** An endpoint for a workload. */
+interface Target extends BackendName {
   readonly at: SocketAddress
 }
 
 export interface Targets {
   readonly ready: readonly Target[]
-  /** The names of the Processes that are selected, ready or not. */
-  readonly selected: readonly string[]
-  /** A Process that is Ready and does not have the port. */
+  /** Those that are selected, ready or not. */
+  readonly selected: readonly BackendName[]
+  /** One that is Ready and does not have the port. */
   readonly problem?: string | undefined
 }
 
@@ -35,20 +45,28 @@ export function isSelected(
   return wanted.length > 0 && wanted.every(([name, value]) => labels[name] === value)
 }
 
-/** The endpoints for the Processes of a Service. */
-export function targetsOf(service: ServiceObject, processes: readonly ProcessObject[]): Targets {
-  const selected = processes
-    .filter(({ metadata }) => metadata.namespace === service.metadata.namespace && isSelected(service, metadata.labels))
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  const found = selected.filter(isReady).map((process) => ({ process, port: portOf(service, process) }))
-  const withoutPort = found.find(({ port }) => port === undefined)?.process
+/** The endpoints for the Processes and Containers of a Service. */
+export function targetsOf(service: ServiceObject, backends: readonly Backend[]): Targets {
+  const selected = backends
+    .filter(({ object: { metadata } }) => metadata.namespace === service.metadata.namespace)
+    .filter(({ object: { metadata } }) => isSelected(service, metadata.labels))
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const found = selected.filter(isReady).map((backend) => ({ backend, at: addressOf(service, backend) }))
+  const withoutPort = found.find(({ at }) => at === undefined)?.backend
   return {
-    ready: found.flatMap(({ process, port }) =>
-      port === undefined ? [] : [{ process: process.metadata.name, at: { address: processAddress, port } }],
-    ),
-    selected: selected.map(({ metadata }) => metadata.name),
+    ready: found.flatMap(({ backend, at }) => (at === undefined ? [] : [{ ...nameOf(backend), at }])),
+    selected: selected.map(nameOf),
     problem: withoutPort && describeMissingPort(service, withoutPort),
   }
+}
+
+function nameOf({ kind, object }: Backend): BackendName {
+  return { kind, name: object.metadata.name }
+}
+
+function keyOf(backend: Backend): string {
+  const { kind, name } = nameOf(backend)
+  return `${name} ${kind}`
 }
 
 /** Where the Endpoints of users lead. */
@@ -68,29 +86,53 @@ export function endpointsOfUsers(
     .map(({ spec: { address = processAddress, port } }) => ({ address, port }))
 }
 
-/** The Endpoint of a Process. Its name has a digest, because two names joined by a dash may be those of others. */
-export function endpointFor({ metadata: { name } }: ServiceObject, { process, at }: Target) {
-  const digest = createHash('sha256').update(`${name}/${process}`).digest('hex').slice(0, 6)
+/** The Endpoint of a workload. Its name has a digest, because two names joined by a dash may be those of others. */
+export function endpointFor({ metadata: { name } }: ServiceObject, { kind, name: target, at }: Target) {
+  const identity = kind === 'Process' ? `${name}/${target}` : `${name}/${kind}/${target}`
+  const digest = createHash('sha256').update(identity).digest('hex').slice(0, 6)
   return {
-    metadata: { name: `${`${name}-${process}`.slice(0, 240).replace(/[-.]+$/, '')}-${digest}` },
-    spec: { service: name, ...at, targetRef: { kind: 'Process', name: process } },
+    metadata: { name: `${`${name}-${target}`.slice(0, 240).replace(/[-.]+$/, '')}-${digest}` },
+    spec: { service: name, ...at, targetRef: { kind, name: target } },
   }
 }
 
-function isReady({ metadata, status, spec }: ProcessObject): boolean {
+function isReady({ object: { metadata, status, spec } }: Backend): boolean {
   return (
     metadata.deletionTimestamp === undefined && spec.running !== false && isConditionTrue(status?.conditions, 'Ready')
   )
 }
 
-function portOf({ spec: { targetPort } }: ServiceObject, { status }: ProcessObject): number | undefined {
+function addressOf(service: ServiceObject, backend: Backend): SocketAddress | undefined {
+  if (backend.kind === 'Container') return publishedAddress(service, backend.object)
+  const port = portOfProcess(service, backend.object)
+  return port === undefined ? undefined : { address: processAddress, port }
+}
+
+function portOfProcess({ spec: { targetPort } }: ServiceObject, { status }: ProcessObject): number | undefined {
   if (typeof targetPort === 'number') return targetPort
   const ports = status?.run?.ports ?? []
   return (targetPort === undefined ? ports[0] : ports.find(({ name }) => name === targetPort))?.port
 }
 
-function describeMissingPort({ spec: { targetPort } }: ServiceObject, { metadata, status }: ProcessObject): string {
-  const names = (status?.run?.ports ?? []).map(({ name }) => name)
+/** Where a port that listens on all addresses of this machine is reached. */
+const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** Of a port that the container publishes: a number is that of the port in the container. */
+function publishedAddress(
+  { spec: { targetPort } }: ServiceObject,
+  { spec, status }: ContainerObject,
+): SocketAddress | undefined {
+  const own = (spec.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+  const wanted = own.find(
+    ({ name, containerPort }) => targetPort === undefined || targetPort === name || targetPort === containerPort,
+  )
+  const port = status?.run?.ports?.find(({ name }) => name === wanted?.name)?.port
+  const { hostIP = processAddress } = wanted ?? {}
+  return port === undefined ? undefined : { address: reachable[hostIP] ?? hostIP, port }
+}
+
+function describeMissingPort({ spec: { targetPort } }: ServiceObject, { kind, object }: Backend): string {
+  const names = (object.status?.run?.ports ?? []).map(({ name }) => name)
   const wanted = targetPort === undefined ? 'no port' : `no port ${JSON.stringify(targetPort)}`
-  return `Process ${metadata.name} has ${wanted} (${names.length > 0 ? `it has ${names.join(', ')}` : 'its spec.ports is empty'}): correct spec.targetPort, or add the port to the Process`
+  return `${kind} ${object.metadata.name} has ${wanted} (${names.length > 0 ? `it has ${names.join(', ')}` : 'its spec.ports is empty'}): correct spec.targetPort, or add the port to the ${kind}`
 }

@@ -2,15 +2,16 @@
  * The controller of Services: an address that exists before the programs behind it, and the endpoints of those that are Ready.
  *
  *   Service ──▶ port ──▶ listen ──▶ endpoints of the proxy ──▶ Endpoint objects ──▶ status
- *      ▲ Processes that it selects, Endpoints of users, notes of the proxy
+ *      ▲ Processes and Containers that it selects, Endpoints of users, notes of the proxy
  *
  * Invariants: the address is in the status before anything depends on it, and stays the same until a person changes it or
- * another program takes the port; the proxy knows an endpoint only while its Process is Ready; a Service that is gone
+ * another program takes the port; the proxy knows an endpoint only while its workload is Ready; a Service that is gone
  * listens nowhere.
  */
 import type { ControllerDeclaration, ReconcileResult } from 'evenkeel'
 import { channelSource, generationChanged, watching, type ManagedContext } from 'evenkeel/controller'
 import type { ChangeFeed } from '../change-feed.ts'
+import { Container, type ContainerObject } from '../containers/container-kind.ts'
 import { Process, type ProcessObject } from '../process-kind.ts'
 import { endpointFor, endpointsOfUsers, isSelected, targetsOf, type Targets } from './endpoints.ts'
 import type { SocketAddress } from './network.ts'
@@ -38,7 +39,7 @@ const concurrency = 16
 
 export class ServiceController {
   readonly #options: ServiceControllerOptions
-  /** The Services that were seen, by namespace and name: which of them an event of a Process is about. */
+  /** The Services that were seen, by namespace and name: which of them an event of a workload is about. */
   readonly #seen = new Map<string, ServiceObject>()
 
   constructor(options: ServiceControllerOptions) {
@@ -53,6 +54,7 @@ export class ServiceController {
       owns: [Endpoint],
       watches: [
         watching(Process, { map: ({ metadata }) => this.#servicesOf(metadata) }),
+        watching(Container, { map: ({ metadata }) => this.#servicesOf(metadata) }),
         watching(Endpoint, {
           map: ({ metadata, spec }) => [{ name: spec.service, namespace: metadata.namespace ?? 'default' }],
           predicates: [generationChanged as never],
@@ -118,16 +120,21 @@ export class ServiceController {
     return undefined
   }
 
-  /** At the end, who uses the service is stopped before the Processes behind it. */
+  /** At the end, who uses the service is stopped before what is behind it. */
   #declareOrder({ uid, namespace, name }: ServiceOwner, { selected }: Targets): void {
-    const providers = selected.map((process) => workloadKey('Process', { namespace, name: process }))
+    const providers = selected.map(({ kind, name: workload }) => workloadKey(kind, { namespace, name: workload }))
     this.#options.order?.declare({ uid, key: workloadKey('Service', { namespace, name }) }, { providers })
   }
 
   async #targets(service: ServiceObject, { client }: Context): Promise<Targets> {
     if (!service.spec.selector) return { ready: [], selected: [] }
-    const { items } = await client.list(Process, { namespace: service.metadata.namespace ?? 'default' })
-    return targetsOf(service, items as readonly ProcessObject[])
+    const { namespace = 'default' } = service.metadata
+    const processes = (await client.list(Process, { namespace })).items as readonly ProcessObject[]
+    const containers = (await client.list(Container, { namespace })).items as readonly ContainerObject[]
+    return targetsOf(service, [
+      ...processes.map((object) => ({ kind: 'Process', object }) as const),
+      ...containers.map((object) => ({ kind: 'Container', object }) as const),
+    ])
   }
 
   async #endpointsOfUsers(service: ServiceObject, { client }: Context): Promise<readonly SocketAddress[]> {

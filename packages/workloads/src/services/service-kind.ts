@@ -18,7 +18,7 @@ const serviceSpec = {
       properties: {
         matchLabels: {
           type: 'object',
-          description: 'Processes of the namespace with all of these labels.',
+          description: 'Processes and Containers of the namespace with all of these labels.',
           additionalProperties: { type: 'string', maxLength: 63 },
           minProperties: 1,
           maxProperties: 50,
@@ -27,7 +27,8 @@ const serviceSpec = {
     },
     targetPort: {
       'x-kubernetes-int-or-string': true,
-      description: 'A number, or the name of a port of the Process. Without it, the first port of the Process.',
+      description:
+        'A number, or the name of a port of the workload. Without it, the first port. Of a Container a number is the port in it.',
     },
     address: {
       type: 'string',
@@ -65,7 +66,7 @@ const serviceSpec = {
   'x-kubernetes-validations': [
     {
       rule: '!has(self.targetPort) || (type(self.targetPort) == int ? int(self.targetPort) >= 1 && int(self.targetPort) <= 65535 : string(self.targetPort).matches("^[a-z]([-a-z0-9]*[a-z0-9])?$"))',
-      message: 'must be a port from 1 to 65535, or the name of a port of the Process',
+      message: 'must be a port from 1 to 65535, or the name of a port of the workload',
       fieldPath: '.targetPort',
     },
     {

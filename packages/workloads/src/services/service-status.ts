@@ -60,13 +60,13 @@ function problemOf({ service, listening, routes, targets }: ServiceFacts): Launc
   if (routes.length > 0) return undefined
   if (targets.problem !== undefined) return { reason: 'PortNotFound', message: targets.problem }
   if (targets.selected.length > 0)
-    return { reason: 'NoEndpoints', message: `none of ${targets.selected.length} selected Processes is ready` }
+    return { reason: 'NoEndpoints', message: `none of ${targets.selected.length} selected workloads is ready` }
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     reason: 'NoEndpoints',
     message:
       labels.length > 0
-        ? `no Process has the labels ${labels.join(', ')}, and no Endpoint names this Service`
+        ? `no Process and no Container has the labels ${labels.join(', ')}, and no Endpoint names this Service`
         : 'it has no selector, and no Endpoint names this Service',
   }
 }

@@ -3,6 +3,7 @@ import { Manager } from 'evenkeel/controller'
 import { startTestPlane, type TestPlane } from 'evenkeel/testing'
 import { SeededRandom } from 'evenkeel/unstable/base'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { Container } from '../containers/container-kind.ts'
 import { isReady } from '../plane.fixture.ts'
 import { Process } from '../process-kind.ts'
 import { SimulatedFiles, SimulatedHost } from '../simulated-host.ts'
@@ -49,7 +50,7 @@ describe('a Service', () => {
     expect(conditionIn(service, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'NoEndpoints',
-      message: 'no Process has the labels app=web, and no Endpoint names this Service',
+      message: 'no Process and no Container has the labels app=web, and no Endpoint names this Service',
     })
     const before = service.metadata.resourceVersion
     await world.plane.advance(3_600_000)
@@ -144,7 +145,7 @@ describe('a Service', () => {
     world.healthy.delete('web-1')
     await world.plane.advance(2000)
     const withdrawn = await world.untilService('web', ({ status }) => status?.endpoints === 0)
-    expect(conditionIn(withdrawn, 'Ready')?.message).toBe('none of 1 selected Processes is ready')
+    expect(conditionIn(withdrawn, 'Ready')?.message).toBe('none of 1 selected workloads is ready')
     await world.plane.until(async () => (await world.endpoints()).length === 0)
     client.send('still there')
     const late = await world.connect('web')
@@ -381,7 +382,7 @@ describe('the port of a Service after a crash', () => {
   }
 
   test('W16: is the same, also when another object is looked at first; W17: taken by another program, it moves', async () => {
-    const plane = await startTestPlane({ kinds: [Process, Service, Endpoint], simulated: true })
+    const plane = await startTestPlane({ kinds: [Process, Service, Endpoint, Container], simulated: true })
     onTestFinished(() => plane.stop())
     const host = new SimulatedHost({ clock: plane.clock })
     const create = (name: string): Promise<unknown> =>

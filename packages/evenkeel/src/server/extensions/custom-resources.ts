@@ -34,7 +34,10 @@ export interface CustomResourceRules {
 
 /** What the embedding program adds to a custom kind. */
 export interface CustomResourceOptions extends CustomResourceRules {
-  /** The kind, made with `defineKind`, or its group and name. */
+  /**
+   * The kind, made with `defineKind`, or its group and name. Of the built-in kinds `{ group: '', kind: 'Pod' }` may have the stream
+   * `log`, for a program that runs Pods itself, and nothing else.
+   */
   readonly kind: { readonly group: string; readonly kind: string }
   /**
    * Subresources that answer GET with a stream, by name. They are in discovery and OpenAPI, and need the permission
@@ -62,6 +65,15 @@ function checkName(name: string, what: string, { kind: { group, kind } }: Custom
   )
 }
 
+/** The log of Pods is the one subresource that a program can take over. */
+function checkBuiltIn({ kind: { kind }, streams = {}, connects = {}, ...rules }: CustomResourceOptions): void {
+  const names = [...Object.keys(streams), ...Object.keys(connects), ...Object.keys(rules)]
+  if (kind === 'Pod' && names.every((name) => name === 'log') && Object.keys(connects).length === 0) return
+  throw new RangeError(
+    `customResources: of the built-in kinds only Pod can have something, the stream log; got ${kind}`,
+  )
+}
+
 /** The options of custom kinds, by group and kind. */
 export class CustomResources {
   readonly #byKind = new Map<string, CustomResourceOptions>()
@@ -70,6 +82,7 @@ export class CustomResources {
   constructor(all: readonly CustomResourceOptions[] = []) {
     for (const options of all) {
       const { group, kind } = options.kind
+      if (group === '') checkBuiltIn(options)
       if (this.#byKind.has(`${group}/${kind}`))
         throw new RangeError(`customResources has ${kind} of ${group} twice: put both entries into one`)
       for (const name of Object.keys(options.streams ?? {})) checkName(name, 'a stream', options)

@@ -113,9 +113,9 @@ function makeSubresources(
   const { gets, patches, updates, pods } = writers
   const scales = new ScaleHandler({ ...services, updates })
   const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
-  const connections = new PodConnections(services)
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
   const streams = new StreamSubresources(services)
+  const connections = new PodConnections({ ...services, streams })
   const connects = new ConnectSubresources(services)
   return {
     part: (context, target) => {

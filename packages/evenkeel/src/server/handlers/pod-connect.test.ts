@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
 import { TestServer } from '../client.fixture.ts'
+import type { StreamHandler } from '../extensions/streams.ts'
+import type { ServerOptions } from '../server-options.ts'
+
+const podKind = { group: '', kind: 'Pod' }
 
 const pods = '/api/v1/namespaces/default/pods'
 
-async function startWithPod(nodeName?: string): Promise<TestServer> {
-  const server = await TestServer.start()
+async function startWithPod(nodeName?: string, options: ServerOptions = {}): Promise<TestServer> {
+  const server = await TestServer.start(options)
   const spec = { containers: [{ name: 'c', image: 'x' }], ...(nodeName !== undefined && { nodeName }) }
   await server.ask('POST', pods, { body: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec } })
   return server
@@ -39,4 +43,30 @@ test('a stream that is asked for by GET needs the right to create it', async () 
   })
   expect((await server.ask('GET', `${pods}/p/log`, { headers })).status).toBe(204)
   await server.server.stop()
+})
+
+test.each([undefined, 'n'])('the program answers for the log of a pod with the node %s', async (nodeName) => {
+  const log: StreamHandler = ({ object, query }) => ({
+    headers: { 'content-type': 'text/plain' },
+    body: `${object.kind} ${object.metadata.name} ${query.get('tailLines')}\n`,
+  })
+  const server = await startWithPod(nodeName, { customResources: [{ kind: podKind, streams: { log } }] })
+  const answer = await server.ask('GET', `${pods}/p/log?tailLines=3`)
+  expect([answer.status, answer.text]).toEqual([200, 'Pod p 3\n'])
+  expect((await server.ask('GET', `${pods}/p/log?container=other`)).json).toMatchObject({
+    code: 400,
+    message: 'container other is not valid for pod p',
+  })
+  expect((await server.ask('GET', `${pods}/q/log`)).status).toBe(404)
+  await server.server.stop()
+})
+
+test.each([
+  [{ kind: podKind, streams: { top: () => ({ body: '' }) } }],
+  [{ kind: podKind, connects: { log: () => Promise.resolve({ exitCode: 0 }) } }],
+  [{ kind: { group: '', kind: 'Secret' }, streams: { log: () => ({ body: '' }) } }],
+])('a built-in kind has nothing but the log of Pod: %j', async (options) => {
+  await expect(TestServer.start({ customResources: [options] })).rejects.toThrow(
+    'of the built-in kinds only Pod can have something, the stream log',
+  )
 })

@@ -4,7 +4,7 @@
  *
  * Everything before the node is as on a cluster: rights, admission of the options, the Pod, its container and its node.
  * So policies that forbid exec can be tested, and clients get the errors that they know. Only then the connection is
- * refused with the reason.
+ * refused with the reason. An embedding program that runs Pods itself answers for their log: `customResources` with the kind Pod.
  */
 import {
   ApiError,
@@ -21,6 +21,8 @@ import type { Query, WireResponse } from '#wire'
 import type { Admission } from '../admission/write-admission.ts'
 import { requireAllowed } from '../authz/authorize.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { CustomResources } from '../extensions/custom-resources.ts'
+import type { StreamSubresources } from '../extensions/streams.ts'
 import type { CoreObjects } from '../registry/core-objects.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 
@@ -28,6 +30,8 @@ interface ConnectServices {
   readonly admission: Admission
   readonly authorizer: AuthorizerChain
   readonly objects: CoreObjects
+  readonly customResources: CustomResources
+  readonly streams: Pick<StreamSubresources, 'handle'>
 }
 
 /** The fields of the options by their types: `PodExecOptions`, `PodAttachOptions`, `PodPortForwardOptions`. */
@@ -42,7 +46,7 @@ export class PodConnections {
     this.#services = services
   }
 
-  /** @throws {ApiError} always, but for the log of a Pod that has no node yet: that is empty. */
+  /** @throws {ApiError} always, but for a log that the program answers, and that of a Pod that has no node yet: that is empty. */
   async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource, subresource, namespace, name } = target
     const part = subresource?.name ?? ''
@@ -52,6 +56,8 @@ export class PodConnections {
     if (!pod) throw notFound({ kind: 'pods', name })
     if (part === 'proxy') throw unavailable(target)
     if (part !== 'portforward') checkContainer(pod, context.query.get('container') ?? '')
+    if (part === 'log' && this.#services.customResources.find(resource)?.streams?.['log'])
+      return this.#services.streams.handle(context, target)
     if (textIn(objectIn(pod, 'spec'), 'nodeName') !== '') throw unavailable(target)
     if (part === 'log') return { status: 204, headers: {} }
     throw badRequest(`pod ${name} does not have a host assigned`)

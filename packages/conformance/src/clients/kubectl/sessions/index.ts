@@ -14,6 +14,7 @@ import { access, discovery, explain } from './discovery.ts'
 import { refusals, validation } from './errors.ts'
 import { output, selection } from './get.ts'
 import { identity } from './identity.ts'
+import { podLogs } from './logs.ts'
 import { permission, reconcile } from './permission.ts'
 import { events, wait, watch } from './watch.ts'
 import { cascades, namespaceEnd } from './controllers.ts'
@@ -60,5 +61,5 @@ export const kubectlSessions: readonly Session[] = [
   identity,
 ]
 
-/** Sessions that wait for controllers. */
-export const controllerSessions: readonly Session[] = [cascades, namespaceEnd]
+/** Sessions that wait for controllers, or for the log of the program. */
+export const controllerSessions: readonly Session[] = [cascades, namespaceEnd, podLogs]
