@@ -11,6 +11,7 @@ export const longTests = [
   'packages/evenkeel/src/testing/determinism.test.ts',
   'packages/mutants/**/*.test.ts',
   'packages/workloads/src/**/explored*.test.ts',
+  'packages/dcp/src/**/explored*.test.ts',
   'examples/*/explored*.test.ts',
   'examples/shapes/**/*.test.ts',
   'examples/app-route/**/*.test.ts',

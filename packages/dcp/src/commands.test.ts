@@ -57,6 +57,13 @@ test('version and info are JSON documents that a host can compare', async () => 
   })
 })
 
+test('cleanup reports that nothing was left to stop', async () => {
+  expect(JSON.parse(await said('cleanup', ' shop '))).toEqual({
+    workloadId: 'shop',
+    stopped: { containers: 0, executables: 0, networks: 0 },
+  })
+})
+
 test('help is printed for every command', async () => {
   for (const words of [[], ['--help'], ['info', '--help'], ['start-apiserver', '-h']])
     expect(await said(...words)).toContain('dcp start-apiserver')
@@ -68,7 +75,23 @@ test('a session whose end has come before its start leaves nothing', async () =>
 })
 
 test.each<[string, readonly string[], string]>([
-  ['an unknown command', ['up'], 'there is no command up: use one of version, info, start-apiserver'],
+  [
+    'an unknown command',
+    ['up'],
+    'there is no command up: use one of version, info, start-apiserver, fork-process, stop-process-tree, cleanup',
+  ],
+  ['a command of dcp that is elsewhere', ['run-controllers'], 'start-apiserver runs the controllers itself'],
+  ['a program that is missing', ['fork-process', '--', '/no/such/program'], 'cannot be started'],
+  ['no program at all', ['fork-process', '--'], 'fork-process needs a program'],
+  ['no process to stop', ['stop-process-tree'], 'stop-process-tree needs --pid'],
+  ['a process that has ended', ['stop-process-tree', '--pid', '999999999'], 'there is no process 999999999'],
+  [
+    'a process of another start time',
+    ['stop-process-tree', '--pid', '1', '--process-start-time', '0001-01-01T23:59:59.000Z'],
+    'was started at another time',
+  ],
+  ['an empty workload', ['cleanup', ' '], 'cleanup needs one id of a workload'],
+  ['a workload with a long name', ['cleanup', 'x'.repeat(1025)], 'has at most 1024 bytes'],
   ['an unknown flag', ['start-apiserver', '--watch'], "Unknown option '--watch'"],
   ['a monitor that is no number', [...start, '--monitor', 'me'], '--monitor must be a number, got "me"'],
   ['an unknown runtime', ['info', '--container-runtime', 'lxc'], '--container-runtime must be docker or podman'],

@@ -2,12 +2,13 @@
  * The commands of `dcp`, with the flags and variables that hosts of applications use.
  */
 import { spawn } from 'node:child_process'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { detectRuntime, runtimeNames } from './container-runtime.ts'
 import { openProgramLog } from './log-socket.ts'
+import { forkProcess, stopProcessTree } from './process-commands.ts'
 import { runSession, type SessionOptions } from './session.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -26,7 +27,8 @@ interface Program {
 const interfaceVersion = '0.25.0'
 
 type Flags = NonNullable<ParseArgsConfig['options']>
-type Run = (words: readonly string[], program: Program) => Promise<void>
+/** Returns the exit code, if it is not 0. */
+type Run = (words: readonly string[], program: Program) => Promise<number | void>
 
 const commonFlags = { verbosity: { type: 'string', short: 'v' }, help: { type: 'boolean', short: 'h' } } as const
 const runtimeFlag = { 'container-runtime': { type: 'string' } } as const
@@ -39,27 +41,44 @@ const commands: Readonly<Record<string, Run>> = {
   },
   info: showInfo,
   'start-apiserver': startApiServer,
+  'fork-process': runFork,
+  'stop-process-tree': runStop,
+  cleanup: reportCleanup,
 }
 
-const usage = `dcp runs the API server of an application.
+/** Commands of dcp that are not part of this one, and what does the same. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'run-controllers': 'start-apiserver runs the controllers itself',
+  'monitor-process': 'a watchdog of start-apiserver ends what is left',
+  'monitor-container': 'containers are not run here',
+  'session-log': 'the log goes to DCP_LOG_SOCKET, or to stderr',
+}
+
+const usage = `dcp runs an application.
 
   dcp version            the version, as JSON
   dcp info               the version and the container runtime, as JSON
   dcp start-apiserver    --kubeconfig FILE [--monitor PID] [--monitor-interval SECONDS] [--detach] [--server-only]
                          [--port N] [--container-runtime docker|podman]
                          [--tls-cert-file FILE --tls-key-file FILE [--tls-ca-file FILE]] [--tls-cert-thumbprint SHA1]
+  dcp fork-process       [--monitor PID] -- PROGRAM ARGS
+                         starts a program outside of this process tree, and prints its process id
+  dcp stop-process-tree  --pid PID [--process-start-time TIME] [--skip-descendants]
+  dcp cleanup            WORKLOAD-ID
+                         reports what was stopped, as JSON; nothing outlives a session here
 `
 
-/** Runs a command. @throws {UsageError} when it cannot be run as it was given. */
-export async function runCommand([name, ...words]: readonly string[], program: Program): Promise<void> {
+/** Runs a command; returns its exit code. @throws {UsageError} when it cannot be run as it was given. */
+export async function runCommand([name, ...words]: readonly string[], program: Program): Promise<number> {
   const run = name === undefined ? undefined : commands[name]
-  if (run && !words.includes('--help') && !words.includes('-h')) {
-    await run(words, program)
-    return
-  }
+  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words
+  if (run && !own.includes('--help') && !own.includes('-h')) return (await run(words, program)) ?? 0
+  const instead = name === undefined ? undefined : elsewhere[name]
+  if (instead !== undefined) throw new UsageError(`the command ${name} of dcp is not part of this one: ${instead}`)
   if (!run && name !== undefined && !['help', '--help', '-h'].includes(name))
     throw new UsageError(`there is no command ${name}: use one of ${Object.keys(commands).join(', ')}`)
   program.stdout.write(usage)
+  return 0
 }
 
 function read<const F extends Flags>(words: readonly string[], flags: F) {
@@ -161,6 +180,7 @@ function sessionOptions(values: ServerFlags, program: Program): Omit<SessionOpti
     monitorIntervalMs: seconds && seconds * 1000,
     isServerOnly: values['server-only'] === true,
     folder,
+    profileFolder: env['DCP_DIAGNOSTICS_LOG_FOLDER'] || join(tmpdir(), 'dcp', 'logs'),
     keepsFolder: /^(?:1|true|on|yes)$/i.test(env['DCP_PRESERVE_EXECUTABLE_LOGS'] ?? ''),
     containerRuntime: runtimeOf(values['container-runtime'], program) ?? 'docker',
     containerLogSocket: values['test-container-orchestrator-socket'],
@@ -169,11 +189,58 @@ function sessionOptions(values: ServerFlags, program: Program): Omit<SessionOpti
 }
 
 /** @throws {UsageError} */
-function numberOf(values: ServerFlags, name: 'port' | 'monitor' | 'monitor-interval'): number | undefined {
+function numberOf<Name extends string>(
+  values: { readonly [Each in Name]?: string | undefined },
+  name: Name,
+): number | undefined {
   const text = values[name]
   if (text === undefined) return undefined
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a number, got ${JSON.stringify(text)}`)
   return Number(text)
+}
+
+const forkFlags = {
+  monitor: { type: 'string', short: 'm' },
+  'monitor-identity-time': { type: 'string' },
+  'monitor-interval': { type: 'string', short: 'i' },
+} as const
+
+/** What comes after two dashes is the program; without them, what comes after the flags. */
+async function runFork(words: readonly string[], { env, stdout, signal }: Program): Promise<number> {
+  const at = words.indexOf('--')
+  const values = read(at < 0 ? [] : words.slice(0, at), forkFlags)
+  const options = { env, stdout, signal, clock: new SystemClock(), monitorPid: numberOf(values, 'monitor') }
+  return forkProcess(words.slice(at + 1), options)
+}
+
+async function runStop(words: readonly string[], { signal }: Program): Promise<void> {
+  const values = read(words, {
+    pid: { type: 'string' },
+    'process-start-time': { type: 'string' },
+    'skip-descendants': { type: 'boolean' },
+  })
+  const pid = numberOf(values, 'pid')
+  if (pid === undefined) throw new UsageError('stop-process-tree needs --pid')
+  await stopProcessTree({
+    pid,
+    startTime: values['process-start-time'],
+    skipsDescendants: values['skip-descendants'] === true,
+    clock: new SystemClock(),
+    signal,
+  })
+}
+
+const workloadIdBytesMax = 1024
+
+/** Nothing outlives a session, so nothing is ever left to stop. */
+function reportCleanup(words: readonly string[], program: Program): Promise<void> {
+  const [given = '', ...more] = words
+  const workloadId = given.trim()
+  if (workloadId === '' || workloadId.startsWith('-') || more.length > 0)
+    throw new UsageError('cleanup needs one id of a workload: cleanup WORKLOAD-ID')
+  if (Buffer.byteLength(workloadId) > workloadIdBytesMax)
+    throw new UsageError(`the id of a workload has at most ${workloadIdBytesMax} bytes`)
+  return print(program, { workloadId, stopped: { containers: 0, executables: 0, networks: 0 } })
 }
 
 /** The same command in a process that goes on when this one, and its terminal, have ended. */

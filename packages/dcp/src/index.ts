@@ -1,5 +1,5 @@
 /**
- * `@evenkeel/dcp`: the API server of an application, with the kinds, rules, logs and commands of dcp.
+ * `@evenkeel/dcp`: runs an application, with the kinds, rules, controllers, logs and commands of dcp.
  */
 import { runCommand } from './commands.ts'
 import { UsageError } from './usage-error.ts'
@@ -23,14 +23,13 @@ export async function runProcess(host: NodeJS.Process): Promise<void> {
       ending.abort(new Error(`${name} was received`))
     })
   try {
-    await runCommand(host.argv.slice(2), {
+    host.exitCode = await runCommand(host.argv.slice(2), {
       env: host.env,
       stdout: host.stdout,
       stderr: host.stderr,
       self: [host.execPath, ...host.execArgv, host.argv[1] ?? ''],
       signal: ending.signal,
     })
-    host.exitCode = 0
   } catch (error) {
     host.exitCode = 1
     host.stderr.write(error instanceof UsageError ? `dcp: ${error.message}\n` : `dcp: ${(error as Error).stack}\n`)

@@ -2,8 +2,9 @@
  * The API server of an application: the kinds of the group with their rules and logs, and the admin document.
  *
  * It is an Evenkeel server in memory, with nothing special beyond the options that every embedder has. What runs the
- * objects are controllers, here or in another process, with the kubeconfig of the session.
+ * objects are controllers: ours in the same process (controllers/), or others with the kubeconfig of the session.
  */
+import type { TimedLog } from '@evenkeel/workloads'
 import { Client } from 'evenkeel/client'
 import { startServer, type CustomResourceOptions, type Identity, type Server } from 'evenkeel/server'
 import { SystemClock, type Clock, type Logger } from 'evenkeel/unstable/base'
@@ -12,6 +13,7 @@ import { Execution, type ResourceCleanup } from './execution.ts'
 import { allKinds } from './kinds/all.ts'
 import type { ContainerLogs } from './logs/container-log.ts'
 import { logHandlers } from './logs/object-logs.ts'
+import { profileRoute } from './profile.ts'
 import { ruleHooks } from './rules/rules.ts'
 
 export interface DcpServerOptions {
@@ -22,6 +24,10 @@ export interface DcpServerOptions {
   /** Where logs of objects are, as `resource-KIND-UID.log`. */
   readonly logFolder: string
   readonly containers: ContainerLogs
+  /** Opens the log of a program that runs here; undefined for other files. @default none runs here */
+  readonly openProgramLog?: ((path: string) => Promise<TimedLog | undefined>) | undefined
+  /** Serves `PUT /admin/perftrace`: where profiles are written to. @default 501 */
+  readonly profileFolder?: string | undefined
   /** How long the cleanup at the end may take. */
   readonly cleanupMs: number
   readonly log: Logger
@@ -44,6 +50,7 @@ export interface DcpServer {
 /** Starts the server. It is ready when this resolves. */
 export async function startDcpServer(options: DcpServerOptions): Promise<DcpServer> {
   const { identity, host, port, log, clock = new SystemClock(), cleanupMs, logFolder, containers } = options
+  const { openProgramLog, profileFolder } = options
   const stopping = new AbortController()
   let cleaning: Promise<void> | undefined
   const cleanUp = (): Promise<void> =>
@@ -51,8 +58,8 @@ export async function startDcpServer(options: DcpServerOptions): Promise<DcpServ
   const execution = new Execution({ log, cleanUp, stop: (cleanup) => options.onStop(cleanup) })
   const server = await startServer({
     kinds: allKinds,
-    customResources: customResources({ clock, log, folder: logFolder, containers }),
-    routes: [execution.route],
+    customResources: customResources({ clock, log, folder: logFolder, containers, openProgramLog }),
+    routes: [execution.route, profileRoute({ clock, log, folder: profileFolder, signal: stopping.signal })],
     admission: { hooks: ruleHooks({ isCleaningUp: () => execution.isCleaningUp }) },
     listen: { host, port, identity },
     clock,

@@ -3,18 +3,21 @@
  *
  *   files in the session folder          made by
  *   kubeconfig                           this program, when the server answers; removed at the end
+ *   runs-XXXXXX/                         this program: what it has started, and the output of that
  *   resource-KIND-UID.log, …             controllers
  *   (the folder itself)                  the host; removed at the end by this program
  *
  * A session ends with a signal, with the process that is monitored, or when the host asks for it. Unless only the server
  * was wanted, or the host says otherwise, the objects of the application are deleted first.
  */
-import { rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { Manager } from 'evenkeel/controller'
 import { writeKubeconfig } from 'evenkeel/server'
 import { SystemRandom, type Clock, type Logger } from 'evenkeel/unstable/base'
 import { openIdentity, type CertificateFiles } from './certificate-files.ts'
+import { dcpControllers, type DcpControllers } from './controllers/controllers.ts'
 import type { ResourceCleanup } from './execution.ts'
 import { runtimeLogs, socketLogs } from './logs/container-log.ts'
 import { waitForEnd } from './monitored-process.ts'
@@ -30,12 +33,14 @@ export interface SessionOptions {
   /** The process to end with. */
   readonly monitorPid: number | undefined
   readonly monitorIntervalMs: number | undefined
-  /** No controllers run the objects, so nothing has to be cleaned up at the end. */
+  /** No controllers run here: others do, and nothing has to be cleaned up at the end. */
   readonly isServerOnly: boolean
   /** The folder of the session; absent: there is none to remove. */
   readonly folder: string | undefined
   readonly keepsFolder: boolean
   readonly containerRuntime: string
+  /** Where profiles are written to. */
+  readonly profileFolder: string
   /** A Unix socket that gives the logs of containers instead. */
   readonly containerLogSocket: string | undefined
   readonly cleanupMs: number
@@ -58,8 +63,10 @@ export async function runSession(options: SessionOptions): Promise<void> {
   const kubeconfig = resolve(options.kubeconfig)
   await refusePresent(kubeconfig)
   const ending = new SessionEnd(signal)
+  const runs = options.isServerOnly ? undefined : await openRuns(options)
   try {
-    const server = await openServer(options, ending)
+    const server = await openServer(options, { ending, runs })
+    const controlling = runs && controlObjects(runs, { server, options, ending })
     try {
       await publish(kubeconfig, server, options)
       log.info('the server is ready', { url: server.url })
@@ -69,10 +76,56 @@ export async function runSession(options: SessionOptions): Promise<void> {
     } finally {
       ending.reach('None')
       await rm(kubeconfig, { force: true })
+      await controlling?.()
       await server.stop()
     }
   } finally {
-    if (folder !== undefined && !keepsFolder) await rm(folder, { recursive: true, force: true })
+    if (!keepsFolder) await removeFolders([runs?.folder, folder])
+  }
+}
+
+async function removeFolders(folders: readonly (string | undefined)[]): Promise<void> {
+  for (const folder of folders) if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+}
+
+interface Runs extends DcpControllers {
+  readonly folder: string
+}
+
+/** The controllers of a session, and a new folder for what they start: no other session has used it. */
+async function openRuns({ folder = tmpdir(), keepsFolder, clock, log }: SessionOptions): Promise<Runs> {
+  await mkdir(folder, { recursive: true })
+  const runs = await mkdtemp(join(folder, 'runs-'))
+  return {
+    folder: runs,
+    ...dcpControllers({ folder: runs, sessionFolder: folder, keepsLogs: keepsFolder, clock, log }),
+  }
+}
+
+interface ControlOptions {
+  readonly server: DcpServer
+  readonly options: SessionOptions
+  readonly ending: SessionEnd
+}
+
+/** Begins to run the objects. Returns a function that ends everything that was started, and then the controllers. */
+function controlObjects(
+  { controllers, stop }: Runs,
+  { server, options: { clock, log }, ending }: ControlOptions,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const manager = new Manager({ name: 'dcp', transport: server.transport, controllers, clock, log })
+  const running = manager.run(stopping.signal).catch((error: unknown) => {
+    // Without controllers a host would wait for its objects.
+    log.error('the controllers have ended', { error })
+    ending.reach('None')
+  })
+  return async () => {
+    const survivors = await stop()
+    for (const { owner, identity } of survivors)
+      log.error('a program could not be ended', { object: owner.name, pid: identity?.pid })
+    stopping.abort(new Error('the session ends'))
+    await running
   }
 }
 
@@ -108,16 +161,21 @@ interface OpenedServer extends DcpServer {
   readonly caPem: string
 }
 
-async function openServer(options: SessionOptions, ending: SessionEnd): Promise<OpenedServer> {
+async function openServer(
+  options: SessionOptions,
+  { ending, runs }: { readonly ending: SessionEnd; readonly runs: Runs | undefined },
+): Promise<OpenedServer> {
   const { certificate, token, port, folder = tmpdir(), clock, log, cleanupMs } = options
   const { identity, caPem, host } = await openIdentity(certificate, { clock, random: new SystemRandom(), token })
-  const { containerLogSocket, containerRuntime } = options
+  const { containerLogSocket, containerRuntime, profileFolder } = options
   const server = await startDcpServer({
     identity,
     host,
     port,
     logFolder: folder,
     containers: containerLogSocket === undefined ? runtimeLogs(containerRuntime) : socketLogs(containerLogSocket),
+    openProgramLog: runs && ((path) => openRunLog(runs, path)),
+    profileFolder,
     cleanupMs,
     clock,
     log,
@@ -129,6 +187,11 @@ async function openServer(options: SessionOptions, ending: SessionEnd): Promise<
   const url = new URL(server.url)
   url.hostname = host.includes(':') ? `[${host}]` : host
   return { ...server, url: url.origin, caPem }
+}
+
+/** Other files are logs with times in them: those of controllers elsewhere. */
+async function openRunLog({ folder, runner }: Runs, path: string) {
+  return path.startsWith(`${folder}/`) ? runner.openLog(path) : undefined
 }
 
 /** The file appears at once with all its content: its readers poll for it. */

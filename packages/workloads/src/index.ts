@@ -1,6 +1,7 @@
 /**
  * `@evenkeel/workloads`: kinds and controllers that run processes and containers on this machine.
  */
+export { ChangeFeed } from './change-feed.ts'
 export { OsCommands, type CommandLaunch, type Commands } from './commands.ts'
 export { CliRuntime } from './containers/cli-runtime.ts'
 export {
@@ -75,6 +76,7 @@ export {
 export { dependenciesIn, selectWorkloads } from './formats/selection.ts'
 export { workloadKinds, type WorkloadKind } from './formats/shapes.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
+export type { TimedLog } from './logs/timed-log.ts'
 export { SimulatedLogFiles } from './logs/simulated-log-files.ts'
 export { OsProcessHost } from './os-host.ts'
 export { OpenTerminal } from './open-terminal.ts'
@@ -94,8 +96,10 @@ export {
 } from './process-host.ts'
 export { Process, type ProcessObject } from './process-kind.ts'
 export { systemTable, type ProcessTable } from './process-table.ts'
+export { readEnvFile } from './process-plan.ts'
 export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
-export type { Run, RunOwner } from './runs.ts'
+export { Runner, type RunnerOptions } from './runner.ts'
+export type { Run, RunOwner, RunPlan } from './runs.ts'
 export { Schedule, type ScheduleObject } from './schedules/schedule-kind.ts'
 export { ProcessSet, type ProcessSetObject } from './sets/set-kind.ts'
 export { Task, type TaskObject } from './tasks/task-kind.ts'

@@ -297,7 +297,8 @@ interface Machine extends Pick<SessionOptions, 'host' | 'self' | 'startWatchdog'
   readonly commands?: Commands
 }
 
-function thisMachine({ clock, terminals }: { readonly clock: Clock; readonly terminals: Terminals }): Machine {
+/** The processes of this machine, with a watchdog. */
+export function thisMachine({ clock, terminals }: { readonly clock: Clock; readonly terminals: Terminals }): Machine {
   const table = systemTable()
   const self = { pid: process.pid, startTicks: table.startTicks(process.pid) ?? 0, bootId: table.bootId() }
   const host = new OsProcessHost({ table, clock, terminals })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deferred, SimulatedClock } from 'evenkeel/unstable/base'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readLogFile, type FollowOptions } from './file-log.ts'
+import { readLogFile, readTimedLog, type FollowOptions } from './file-log.ts'
 import { caughtUp } from './log-lines.ts'
 
 /** A clock that knows when a reader waits for it. */
@@ -97,4 +97,33 @@ test('a reader that leaves ends the waiting', async () => {
   await clock.pass(0)
   stop.abort(new Error('the client has left'))
   await expect(next).rejects.toThrow('the client has left')
+})
+
+/** A log that is open, with these pieces; `undefined` is the end of what is stored. */
+function timedLog(pieces: (string | undefined)[]) {
+  const finals: boolean[] = []
+  return {
+    finals,
+    isClosed: false,
+    next({ isFinal }: { readonly isFinal: boolean }) {
+      finals.push(isFinal)
+      const piece = pieces.shift()
+      return Promise.resolve(piece === undefined ? undefined : Buffer.from(piece))
+    },
+    close() {
+      this.isClosed = true
+      return Promise.resolve()
+    },
+  }
+}
+
+test('the log of a program that runs here is final when its program has ended before the read', async () => {
+  const log = timedLog(['a\n', undefined])
+  const looks = [false, true]
+  const options = { clock, signal: new AbortController().signal, follow: true, isOver: () => looks.shift() ?? true }
+  const shown: unknown[] = []
+  for await (const piece of readTimedLog(log, options))
+    shown.push(piece === caughtUp ? 'caught up' : Buffer.from(piece).toString())
+  expect(shown).toEqual(['a\n', 'caught up'])
+  expect(log).toMatchObject({ finals: [false, true], isClosed: true })
 })

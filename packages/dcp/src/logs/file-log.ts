@@ -6,6 +6,7 @@
  * for a moment: its writer may be another process, which flushes when it likes.
  */
 import { open, type FileHandle } from 'node:fs/promises'
+import type { TimedLog } from '@evenkeel/workloads'
 import { sleep, type Clock } from 'evenkeel/unstable/base'
 import { caughtUp, type LogBytes } from './log-lines.ts'
 
@@ -61,4 +62,27 @@ async function openWhenThere(
     await sleep(clock, intervalMs, { signal })
   }
   return undefined
+}
+
+/** The same for a log of a program that runs here. Its writer holds nothing back, so its end is known at once. */
+export async function* readTimedLog(file: TimedLog, options: FollowOptions): LogBytes {
+  const { clock, signal, follow } = options
+  try {
+    let isFirst = true
+    while (!signal.aborted) {
+      // Asked before the read: what was written until then is read.
+      const isFinal = !follow || options.isOver()
+      const bytes = await file.next({ isFinal })
+      if (bytes) {
+        yield bytes
+        continue
+      }
+      if (isFirst) yield caughtUp
+      isFirst = false
+      if (isFinal) return
+      await sleep(clock, intervalMs, { signal })
+    }
+  } finally {
+    await file.close()
+  }
 }

@@ -8,11 +8,12 @@
  * A log that is followed ends a moment after its object has ended or is gone.
  */
 import { join } from 'node:path'
+import type { TimedLog } from '@evenkeel/workloads'
 import { ApiError, type KubeObject } from 'evenkeel'
 import { FollowedObject, type HandlerResponse, type StreamHandler, type StreamRequest } from 'evenkeel/server'
 import type { Clock, Logger } from 'evenkeel/unstable/base'
 import { readContainerLog, type ContainerLogs } from './container-log.ts'
-import { readLogFile, type FollowOptions } from './file-log.ts'
+import { readLogFile, readTimedLog, type FollowOptions } from './file-log.ts'
 import { selectLines, type LogBytes } from './log-lines.ts'
 import { readLogQuery, type LogQuery, type LogSource } from './log-query.ts'
 import { textOf, valuesOf } from '../rules/field-values.ts'
@@ -23,6 +24,8 @@ interface ObjectLogServices {
   /** Where the log of what happened to an object is, as `resource-KIND-UID.log`. */
   readonly folder: string
   readonly containers: ContainerLogs
+  /** Opens the log of a program that runs here, as it was written; undefined for other files. @default none runs here */
+  readonly openProgramLog?: ((path: string) => Promise<TimedLog | undefined>) | undefined
 }
 
 /** Where a log is: in a file, with the runtime of a container, not there yet, or never. */
@@ -79,13 +82,16 @@ async function* storedLog(request: StreamRequest, query: LogQuery, { logs, servi
   if (typeof place === 'string') return
   const isOver = (): boolean => object === undefined || object.isGone || logs.isOver(object.newest, source)
   const options: FollowOptions = { clock, signal, follow: !isOver(), isOver }
-  yield* 'file' in place
-    ? readLogFile(place.file, options)
-    : readContainerLog(services.containers, place.containerId, {
-        ...options,
-        source: place.source,
-        marksNow: query.tail !== undefined,
-      })
+  if ('file' in place) {
+    const timed = source === 'system' ? undefined : await services.openProgramLog?.(place.file)
+    yield* timed ? readTimedLog(timed, options) : readLogFile(place.file, options)
+    return
+  }
+  yield* readContainerLog(services.containers, place.containerId, {
+    ...options,
+    source: place.source,
+    marksNow: query.tail !== undefined,
+  })
 }
 
 function followedObject(request: StreamRequest, { log }: ObjectLogServices): FollowedObject {
