@@ -203,7 +203,7 @@ function partsOf(settings: ReturnType<typeof settingsOf>) {
     ...logged,
   })
   const controller = new ProcessController({
-    ...{ session, order, claims, files, checks, keeper, watcher: settings.watcher, clock, cwd, folder },
+    ...{ session, order, claims, files, checks, keeper, watcher: settings.watcher, host, clock, cwd, folder },
     ambient: env,
     ...logged,
   })
@@ -216,6 +216,7 @@ type Parts = ReturnType<typeof partsOf>
 function shutdownOf({ settings, keeper, session, order, services, boxes, controller }: Parts): Workloads['shutdown'] {
   const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.watch.close()
+    controller.owners.close()
     // Programs use services until they have ended.
     const report = await shutDown({ session, order, clock: settings.clock }, options)
     await boxes.close()
