@@ -65,6 +65,8 @@ export interface WorkloadsOptions extends ProcessOwnersOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default the processes of this machine, with a watchdog */
   readonly host?: ProcessHost
+  /** Ends what runs when this program is killed: for a host of your own. @default with the default host a small shell, else none */
+  readonly startWatchdog?: SessionOptions['startWatchdog']
   /** Where containers run. @default Docker or Podman, by a socket or an executable, whichever answers */
   readonly containerRuntime?: ContainerRuntime
   /** Opens terminals, for the default host. @default the program `script` of util-linux */
@@ -166,13 +168,15 @@ function settingsOf({
   network = new OsNetwork(),
   router,
   host,
+  startWatchdog: watchdog,
   containerRuntime,
   terminals = new ScriptTerminals(),
   commands,
   log,
   ...owners
 }: WorkloadsOptions) {
-  const machine: Machine = host ? { host } : thisMachine({ clock, terminals })
+  const own: Machine = host ? { host } : thisMachine({ clock, terminals })
+  const machine: Machine = watchdog ? { ...own, startWatchdog: watchdog } : own
   return {
     ...{ folder: resolve(folder), cwd: resolve(cwd), env, clock, random, files, logFiles, watcher, checks, network },
     ...{ router, containerRuntime, log, owners, machine, commands: commands ?? machine.commands },
