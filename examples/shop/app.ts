@@ -29,7 +29,8 @@ export const app = defineApp(({ process, task, service, container }) => {
   const database = service('database', { target: db, targetPort: 'http' })
   const env = { DATABASE_URL: database.url }
 
-  const migrate = task('migrate', { command: ['node', 'programs/migrate.mjs'], env, dependsOn: [db] })
+  // Each of its steps runs once, so it may run again: a crash of Evenkeel or of the database is no reason to stop here.
+  const migrate = task('migrate', { command: ['node', 'programs/migrate.mjs'], env, dependsOn: [db], retries: 3 })
   const api = process('api', {
     command: ['node', 'programs/api.mjs'],
     env,

@@ -22,7 +22,7 @@ export interface Machine {
 }
 
 /** The watchdogs of a machine: each ends when the program that started it does, because the kernel closes its pipe. */
-export class SimulatedWatchdogs {
+class SimulatedWatchdogs {
   readonly running = new Set<number>()
   #next = 1
 

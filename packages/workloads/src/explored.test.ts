@@ -39,14 +39,18 @@ const allSteps: readonly UserStep[] = [
   remove,
 ]
 
-/** A machine on which every pid is given to another program at once. */
+/**
+ * A machine on which every pid is given to another program as soon as a kernel can: when no group or session has its number.
+ */
 class ReusingHost extends SimulatedHost {
   strangersSignalled = 0
 
   override exit(pid: number, end: Parameters<SimulatedHost['exit']>[1]): void {
-    if (this.processes().some((one) => one.pid === pid && one.command === 'stranger')) this.strangersSignalled++
+    const ended = this.processes().find((one) => one.pid === pid)
+    if (ended?.command === 'stranger') this.strangersSignalled++
     super.exit(pid, end)
-    this.takePid(pid)
+    for (const free of new Set([pid, ended?.groupId ?? pid]))
+      if (this.processes().every((one) => ![one.pid, one.groupId, one.sessionId].includes(free))) this.takePid(free)
   }
 }
 
@@ -107,13 +111,15 @@ const withoutLines = (event: string) => (files: Files) => ({
     text.startsWith(`${event} `) ? Promise.resolve() : files.appendText(path, text),
 })
 
-/** A machine that takes every process with the pid for the one that is meant. */
+/** A machine that knows processes by their pids alone: start times are all the same. */
 const byPidAlone = (host: ProcessHost): object => {
-  const current = async <T extends { readonly pid: number }>(identity: T): Promise<T> => ({
-    ...identity,
-    ...(await host.listProcesses(0)).find(({ pid }) => pid === identity.pid),
-  })
+  const list = async () => (await host.listProcesses(0)).map((entry) => ({ ...entry, startTicks: 0 }))
+  const current = async (identity: ProcessIdentity): Promise<ProcessIdentity> => {
+    const { startTicks = 0 } = (await host.listProcesses(0)).find(({ pid }) => pid === identity.pid) ?? {}
+    return { ...identity, startTicks }
+  }
   return {
+    listProcesses: list,
     findProcess: async (identity: ProcessIdentity) => host.findProcess(await current(identity)),
     signalProcess: async (identity: ProcessIdentity, ...rest: [SignalName, object?]) =>
       host.signalProcess(await current(identity), ...rest),

@@ -111,7 +111,8 @@ async function ofSession(name: string): Promise<readonly string[]> {
 async function untilNothingIsLeft(folder: string): Promise<number> {
   const fromMs = clock.monotonic()
   const name = sessionOf(folder)
-  while (name !== '' && (await ofSession(name)).length > 0) await sleep(clock, 10)
+  const isLeft = async (): Promise<boolean> => name !== '' && (await ofSession(name)).length > 0
+  while (await isLeft()) await sleep(clock, 10)
   return clock.monotonic() - fromMs
 }
 

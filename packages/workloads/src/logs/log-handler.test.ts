@@ -232,7 +232,7 @@ describe('the log of a Process', () => {
     let readBytes = 0
     access.open = async (name) => {
       const handle = await open(name)
-      const read = async (range: Parameters<LogHandle['read']>[0]): Promise<Uint8Array> => {
+      const read: LogHandle['read'] = async (range) => {
         const bytes = await (handle as LogHandle).read(range)
         readBytes += bytes.length
         return bytes

@@ -205,9 +205,9 @@ test('W21: four replicas that roll behind a Service under requests: none fails',
   const url = (await service())?.url ?? ''
   const versions = new Set<string>()
   const failures: string[] = []
-  let isOver = false
+  const over = new AbortController()
   const ask = async (): Promise<void> => {
-    while (!isOver)
+    while (!over.signal.aborted)
       try {
         versions.add(await (await fetch(url, { headers: { connection: 'close' } })).text())
       } catch (error) {
@@ -223,7 +223,7 @@ test('W21: four replicas that roll behind a Service under requests: none fails',
       observedGeneration === metadata.generation && [updatedReplicas, readyReplicas, replicas].every((n) => n === 4)
     )
   }, patience)
-  isOver = true
+  over.abort()
   await Promise.all(clients)
   expect(failures).toEqual([])
   expect([...versions].sort()).toEqual(['one', 'two'])
