@@ -1,7 +1,7 @@
-/** The shop with real processes: from the command to an order that was sent, a restart under way, and nothing left. */
+/** The shop with real processes, run from the folder above it: from the command to an order that was sent, a restart under way, and nothing left. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,18 +28,20 @@ interface Order {
   readonly state: string
 }
 
-/** The shop in a folder of its own, and what it says. */
+/** The shop in a folder of its own, run from the folder above it, and what it says. */
 function startShop() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'evenkeel-shop-')))
-  cpSync(here, folder, { recursive: true, filter: (path) => basename(path) !== 'data' })
+  cpSync(here, join(folder, 'shop'), { recursive: true, filter: (path) => basename(path) !== 'data' })
   symlinkSync(modules, join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const evenkeel = (...words: readonly string[]) =>
     spawn(process.execPath, [...sourceArguments(command), ...words], {
       cwd: folder,
-      env: { ...process.env, HOME: folder },
+      // No container runtime: tests take nothing from a registry.
+      env: { ...process.env, HOME: folder, DOCKER_HOST: `unix://${folder}/none.sock`, CONTAINER_HOST: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-  const child = evenkeel('run', 'app.ts', '--json', '--memory')
+  const child = evenkeel('run', 'shop/app.ts', '--json', '--memory')
   let text = ''
   const waiting = new Set<() => void>()
   const hear = (piece: Buffer): void => {
@@ -60,9 +62,11 @@ function startShop() {
     text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Event] : []))
   return {
     child,
+    folder,
     ended,
     evenkeel,
     events,
+    output: () => text,
     until: (condition: (events: readonly Event[]) => boolean): Promise<void> =>
       new Promise((resolve, reject) => {
         const look = (): void => {
@@ -93,6 +97,8 @@ test('the shop takes an order while its API is restarted, sends it, and leaves n
       .findLast((one) => one.event === 'workload' && one.name === name && (one.addresses?.length ?? 0) > 0)
       ?.addresses?.find((address) => address.startsWith('http'))
   await shop.until(() => addressOf('orders') !== undefined)
+  expect(shop.output()).toContain('shop: the container visits is left out, the page shows no visits: no container')
+  expect(existsSync(join(shop.folder, 'shop/data/shop.json'))).toBe(true)
   const api = addressOf('orders') ?? ''
   expect(await orders(api)).toMatchObject([{ item: 'a lamp' }])
   const restarted = once(shop.evenkeel('restart', 'process/api'), 'close')

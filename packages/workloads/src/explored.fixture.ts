@@ -9,6 +9,7 @@ import { ScriptedProbes } from './plane.fixture.ts'
 import type { ProcessHost } from './process-host.ts'
 import { SimulatedNetwork } from './services/simulated-network.ts'
 import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
+import type { Watchdog } from './watchdog.ts'
 import { workloads, type Workloads } from './workloads.ts'
 
 export interface Machine {
@@ -16,28 +17,60 @@ export interface Machine {
   readonly files: SimulatedFiles
   readonly logFiles: SimulatedLogFiles
   readonly probes: ScriptedProbes
+  /** The same log files without faults, for explorations that are not about logs. */
+  readonly disk: { readonly logFiles: SimulatedLogFiles; readonly watchdogs: SimulatedWatchdogs }
+}
+
+/** The watchdogs of a machine: each ends when the program that started it does, because the kernel closes its pipe. */
+class SimulatedWatchdogs {
+  readonly running = new Set<number>()
+  #next = 1
+
+  start(): Watchdog {
+    const pid = this.#next++
+    this.running.add(pid)
+    return {
+      identity: { pid, startTicks: 0, bootId: 'watchdogs' },
+      stop: () => {
+        this.running.delete(pid)
+        return Promise.resolve()
+      },
+    }
+  }
+
+  /** The program that started them has ended. */
+  endAll(): void {
+    this.running.clear()
+  }
 }
 
 /** A mistake of the machine. */
 export interface MachineMistake {
   readonly host?: (host: ProcessHost) => object
   readonly files?: (files: Files) => object
+  readonly watchdogs?: (watchdogs: SimulatedWatchdogs) => object
 }
 
 /** The parts of a scenario that are about the machine. */
 export const simulatedMachine = {
-  external: ({ clock }: { readonly clock: Clock }) => ({
-    host: new SimulatedHost({ clock }),
-    files: new SimulatedFiles(),
-    logFiles: new SimulatedLogFiles({ clock }),
-    probes: new ScriptedProbes(),
-  }),
+  external: ({ clock }: { readonly clock: Clock }) => {
+    const logFiles = new SimulatedLogFiles({ clock })
+    const host = new SimulatedHost({ clock })
+    return {
+      host,
+      files: new SimulatedFiles(),
+      logFiles,
+      probes: new ScriptedProbes(),
+      disk: { logFiles, watchdogs: new SimulatedWatchdogs() },
+    }
+  },
   services: {
     // Which programs run, not under which pid; what files contain is for the next Evenkeel.
     host: { contents: (host: SimulatedHost) => programsOf(host) },
     files: { contents: () => ({}) },
     logFiles: { contents: (logFiles: SimulatedLogFiles) => logFiles.paths() },
     probes: { contents: () => ({}) },
+    disk: { contents: () => ({}) },
   },
   exceptions: [
     {
@@ -60,7 +93,12 @@ export function exploredWorkloads(
   { external, clock, random, log }: ProcessContext<Machine>,
   mistake: MachineMistake = {},
 ): Workloads {
+  const { watchdogs } = external.disk
+  const machine = replaced(watchdogs, mistake.watchdogs?.(watchdogs) ?? {})
+  // This is another program: the one before has ended.
+  machine.endAll()
   return workloads({
+    startWatchdog: () => machine.start(),
     folder: '/data',
     cwd: '/app',
     env: { PATH: '/bin' },

@@ -52,6 +52,7 @@ export {
   type ApplicationFileOptions,
   type ApplicationFormat,
 } from './formats/application.ts'
+export { whyNoContainers } from './formats/container-presence.ts'
 export {
   defineApp,
   type AddressValue,
@@ -73,6 +74,7 @@ export {
   type ObjectNames,
   type WorkloadObject,
 } from './formats/finding.ts'
+export { inFolder } from './formats/folder.ts'
 export { dependenciesIn, selectWorkloads } from './formats/selection.ts'
 export { workloadKinds, type WorkloadKind } from './formats/shapes.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'

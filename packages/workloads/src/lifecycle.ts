@@ -19,6 +19,8 @@ export interface Situation {
   /** The object is being deleted. */
   readonly isDeleting: boolean
   readonly run: Run | undefined
+  /** Why it must not run: the process that it ends with is gone. */
+  readonly ownerGone?: string | undefined
   /** What the spec asks for: see {@link changedParts}. */
   readonly fingerprint: string
   /** A restart that was requested and not performed. */
@@ -53,7 +55,7 @@ export type Decision =
 type Phase = 'Waiting' | 'Running' | 'Stopping' | 'BackOff' | 'Stopped' | 'Succeeded' | 'Failed'
 
 export function decide(situation: Situation): Decision {
-  const { run, isWanted, isDeleting, dependencies } = situation
+  const { run, isWanted, isDeleting, ownerGone, dependencies } = situation
   if (run && !run.isOver) {
     if (run.end) return { do: 'end', reason: run.stopReason ?? run.end.reason, cause: 'its first process has ended' }
     const why = whyToEnd(run, situation)
@@ -61,6 +63,7 @@ export function decide(situation: Situation): Decision {
   }
   if (isDeleting) return { do: 'rest', phase: 'Stopped', reason: 'Deleting', message: 'the object is being deleted' }
   if (!isWanted) return { do: 'rest', phase: 'Stopped', reason: 'Stopped', message: 'spec.running is false' }
+  if (ownerGone !== undefined) return { do: 'rest', phase: 'Stopped', reason: 'OwnerGone', message: ownerGone }
   const next = nextStart(situation)
   return next.do === 'start' && dependencies.missing ? { do: 'rest', phase: 'Waiting', ...dependencies.missing } : next
 }
@@ -70,9 +73,10 @@ const causeLength = 500
 
 /** Why a run that is alive has to end. */
 function whyToEnd(run: Run, situation: Situation): { readonly reason: string; readonly cause: string } | undefined {
-  const { isDeleting, isWanted, request, fingerprint, failedProbe, dependencies, wish } = situation
+  const { isDeleting, isWanted, ownerGone, request, fingerprint, failedProbe, dependencies, wish } = situation
   if (isDeleting) return { reason: 'Deleted', cause: 'the object is being deleted' }
   if (!isWanted) return { reason: 'Stopped', cause: 'spec.running is false' }
+  if (ownerGone !== undefined) return { reason: 'OwnerGone', cause: ownerGone }
   // A run that is ending ends, also when it is wanted again: then another one starts.
   if (run.stopReason !== undefined) return { reason: run.stopReason, cause: 'it is stopping' }
   if (isNew(request, run)) return { reason: 'RestartRequested', cause: `a restart was requested by ${request.by}` }

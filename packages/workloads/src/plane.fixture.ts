@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Client } from 'evenkeel'
+import type { Client, ControllerDeclaration, Kind } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/controller'
 import { startTestPlane, type TestPlane } from 'evenkeel/testing'
 import { SeededRandom, SimulatedClock, type Clock } from 'evenkeel/unstable/base'
 import type { Commands } from './commands.ts'
@@ -19,6 +20,8 @@ import { SimulatedFiles, SimulatedHost } from './simulated-host.ts'
 import { SimulatedFileWatcher } from './watch/simulated-file-watcher.ts'
 import { ScriptTerminals } from './terminal.ts'
 import { workloads, type Workloads } from './workloads.ts'
+
+type AnyDeclaration = ControllerDeclaration<Kind, ManagedContext>
 
 const keyOf = (name: string) => ({ name, namespace: 'default' })
 
@@ -80,6 +83,8 @@ export async function startSimulated(
     readonly clock?: RelayClock
     readonly commands?: Commands
     readonly router?: { readonly port: number }
+    /** Controllers of a user in the same program. */
+    readonly beside?: readonly AnyDeclaration[]
   } = {},
 ): Promise<SimulatedPlane> {
   const clock = given.clock ?? new RelayClock()
@@ -108,7 +113,8 @@ export async function startSimulated(
     ...(given.timeZone !== undefined && { timeZone: given.timeZone }),
   })
   const { controllers, customResources } = work
-  const plane = await startTestPlane({ controllers, customResources, simulated: true })
+  const all = [...(controllers as readonly unknown[] as readonly AnyDeclaration[]), ...(given.beside ?? [])]
+  const plane = await startTestPlane({ controllers: all, customResources, simulated: true })
   clock.target = plane.clock
   onTestFinished(() => plane.stop())
   const base = basicsOf(plane, work)

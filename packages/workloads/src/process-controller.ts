@@ -21,7 +21,8 @@ import type { Files } from './files.ts'
 import { passingReasons } from './launch-failure.ts'
 import { decide, type Decision, type Situation } from './lifecycle.ts'
 import { declareOrder, dependencyVerbs, missingOf } from './process-dependencies.ts'
-import type { LaunchFailure } from './process-host.ts'
+import { OwnerWatch } from './owner-watch.ts'
+import type { LaunchFailure, ProcessHost } from './process-host.ts'
 import { Process, type ProcessObject } from './process-kind.ts'
 import type { LogKeeper } from './logs/log-keeper.ts'
 import { planOf, probeTarget, runFingerprint, type SeenProcess } from './process-plan.ts'
@@ -52,6 +53,7 @@ interface ProcessControllerOptions {
   readonly checks: ProbeChecks
   readonly keeper: LogKeeper
   readonly watcher: FileWatcher
+  readonly host: ProcessHost
   readonly clock: Clock
   /** What processes inherit. */
   readonly ambient: Readonly<Record<string, string | undefined>>
@@ -72,6 +74,7 @@ const concurrency = 64
 export class ProcessController {
   readonly prober: Prober
   readonly watch: ProcessWatch
+  readonly owners: OwnerWatch
   readonly #options: ProcessControllerOptions
   readonly #feed = new ChangeFeed()
   /** By mark: when a run that ended is due to be followed. */
@@ -102,6 +105,7 @@ export class ProcessController {
       this.#feed.push(owner, note)
     }
     this.watch = new ProcessWatch({ ...options, onChange })
+    this.owners = new OwnerWatch({ ...options, onChange })
     session.onChange(onChange)
   }
 
@@ -153,6 +157,7 @@ export class ProcessController {
     }
     if (run) this.#forgetRun(run)
     this.watch.forget(uid)
+    this.owners.forget(uid)
     await session.forget(uid)
     this.#seen.delete(uid)
     this.#options.claims.release(uid)
@@ -173,6 +178,7 @@ export class ProcessController {
       isWanted: process.spec.running ?? true,
       isDeleting: false,
       run,
+      ownerGone: await this.owners.look(process, context.status),
       env,
       fingerprint: runFingerprint(process, env, run),
       request: request && { token: request.token, by: request.by ?? 'an unknown user' },
@@ -202,8 +208,6 @@ export class ProcessController {
     }
     return { ...due, leftMs: Math.max(0, due.dueMs - clock.monotonic()) }
   }
-
-  /* What to do. */
 
   async #perform(
     decision: Decision,

@@ -103,6 +103,12 @@ export function formatIdentity({ pid, startTicks, bootId }: ProcessIdentity): st
   return `${pid}-${startTicks}-${bootId}`
 }
 
+/** The identity that a word says; undefined for another word. */
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  const [, pid = '', startTicks = '', bootId] = /^(\d+)-(\d+)-(.+)$/.exec(text) ?? []
+  return bootId === undefined ? undefined : { pid: Number(pid), startTicks: Number(startTicks), bootId }
+}
+
 /** Whether an entry of the process table is this process. The table is always one of this boot. */
 export function isSameProcess(
   one: Pick<ProcessIdentity, 'pid' | 'startTicks'>,

@@ -274,6 +274,28 @@ export const programRules = [
   },
 ] as const
 
+/** The process of this machine that a Process ends with. */
+const ownerField = {
+  type: 'object',
+  required: ['pid'],
+  properties: {
+    pid: { type: 'integer', minimum: 1 },
+    startTicks: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'When it started: field 22 of /proc/PID/stat. Without, the process that has the pid when the object is first seen.',
+    },
+  },
+} as const
+
+const ownerRules = [
+  {
+    rule: "(has(self.lifetime) && self.lifetime == 'Owner') == has(self.owner)",
+    message: 'lifetime Owner and owner belong together: write both or none of them',
+  },
+] as const
+
 /** What the program in a terminal cannot have. */
 const terminalRules = [
   {
@@ -295,8 +317,10 @@ const spec = {
     probes: probesField,
     watch: watchField,
     terminal: { type: 'boolean' },
+    lifetime: { ...programFields.lifetime, enum: ['Session', 'Persistent', 'Owner'] },
+    owner: ownerField,
   },
-  'x-kubernetes-validations': [...programRules, ...terminalRules],
+  'x-kubernetes-validations': [...programRules, ...terminalRules, ...ownerRules],
 } as const
 
 export const Process = defineKind({
@@ -323,6 +347,8 @@ export const Process = defineKind({
       runs: { type: 'array', items: run },
       restarts: { type: 'integer' },
       nextRestartAt: { type: 'string', format: 'date-time' },
+      /** The process that it ends with, as it was first seen. */
+      ownerIdentity: { type: 'string' },
       lastProbe: {
         type: 'object',
         properties: { probe: { type: 'string' }, output: { type: 'string' } },

@@ -121,6 +121,26 @@ describe('a Process', () => {
     expect(commandsOf(world)).toEqual(['serve'])
   })
 
+  test('W10: the same token twice is one request', async () => {
+    const world = await startSimulated()
+    await world.create('web', serve)
+    await world.until('web', isReady)
+    const request = async (token: string): Promise<void> => {
+      const annotations = { 'action.evenkeel.dev/restart': token }
+      await world.client.patch(await world.get('web'), { metadata: { annotations } } as never)
+    }
+    await request('one')
+    await world.until('web', (object) => isReady(object) && object.status?.run?.number === 2)
+    await world.client.patch(await world.get('web'), {
+      metadata: { annotations: { 'action.evenkeel.dev/restart': null } },
+    } as never)
+    await request('one')
+    await world.plane.advance(60_000)
+    expect((await world.get('web')).status?.run?.number).toBe(2)
+    await request('two')
+    await world.until('web', (object) => isReady(object) && object.status?.run?.number === 3)
+  })
+
   test('W10: a restart of a stopped process leaves it stopped, and an event says so', async () => {
     const world = await startSimulated()
     await world.create('web', { ...serve, running: false })
@@ -155,6 +175,7 @@ describe('a Process', () => {
   test.each([
     ['running', serve, isReady],
     ['stopping', { command: ['stubborn'], running: true, stop: { gracePeriodSeconds: 3 } }, isReady],
+    ['starting', { ...serve, probes: { startup: { tcp: { port: '80' } } } }, phaseIs('Running')],
     ['back-off', { command: ['exit', '1', '5'] }, phaseIs('BackOff')],
     ['waiting', { ...serve, dependsOn: [{ name: 'missing' }] }, phaseIs('Waiting')],
     ['not startable', { command: ['missing'] }, phaseIs('Failed')],

@@ -37,6 +37,13 @@ async function expectOneSignal(world: Awaited<ReturnType<typeof startReal>>): Pr
 }
 
 describe('a Process on this machine', () => {
+  test('W47: has no input: what reads it sees its end', async () => {
+    const world = await startReal()
+    await world.create('web', { shell: 'wc -c >seen', restart: { policy: 'Never' } })
+    await world.until('web', phaseIs('Succeeded'))
+    expect(linesOf(join(world.folder, 'seen')).map(Number)).toEqual([0])
+  })
+
   test('W1: becomes Ready with its pid, and is gone when it was deleted', async () => {
     const world = await startReal()
     await world.create('web', { command: ['sleep', '1000'] })

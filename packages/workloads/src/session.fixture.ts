@@ -1,26 +1,28 @@
 /**
- * An Evenkeel that can be killed: `node tools/run.mjs packages/workloads/src/session.fixture.ts FOLDER`.
+ * A session alone that can be killed, at points that a whole Evenkeel passes too fast: `node FILE FOLDER`.
  *
- * Starts three programs, stops one and starts the others again and again, and writes a word per step to stdout, so that a
- * test can kill it at any point. Its programs append their pid to FOLDER/pids.
+ * Starts three programs, then stops and starts one of them again and again, and writes a word per step to stdout, so that a
+ * test can kill it at any point. Its session file is FOLDER/workloads/session.
  */
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { randomUuid, SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 import { OsFiles } from './files.ts'
 import { OsProcessHost } from './os-host.ts'
+import { markedProgram } from './marked-program.fixture.ts'
 import { ProcTable } from './process-table.ts'
 import { Session } from './session.ts'
 import { startWatchdog } from './watchdog.ts'
 
 const [folder = ''] = process.argv.slice(2)
-mkdirSync(folder, { recursive: true })
+mkdirSync(join(folder, 'workloads'), { recursive: true })
 const table = new ProcTable()
 const clock = new SystemClock()
 const session = new Session({
   host: new OsProcessHost({ table, clock }),
   files: new OsFiles(),
   clock,
-  folder,
+  folder: join(folder, 'workloads'),
   name: randomUuid(new SystemRandom()).slice(0, 8),
   self: { pid: process.pid, startTicks: table.startTicks(process.pid) ?? 0, bootId: table.bootId() },
   startWatchdog: (options) => startWatchdog({ table, ...options }),
@@ -30,9 +32,6 @@ const say = (word: string): void => {
   process.stdout.write(`${word}\n`)
 }
 
-/** A shell with a child in its group, and one that left it and has no parent. */
-const program = `echo $$ >>${folder}/pids; sleep 1000 & (setsid sleep 1001 &) ; trap 'exit 0' TERM; wait`
-
 async function start(name: string): Promise<void> {
   const last = session.runOf(name)
   say(`start ${name}`)
@@ -40,7 +39,7 @@ async function start(name: string): Promise<void> {
     {
       owner: { uid: name, namespace: 'default', name },
       lifetime: 'session',
-      command: ['/bin/sh', '-c', program],
+      command: ['/bin/sh', '-c', markedProgram({ folder, name })],
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '' },
       fingerprint: '',
@@ -71,7 +70,6 @@ say(`pid ${process.pid}`)
 await session.open()
 say('opened')
 for (const run of session.runs()) if (!run.isOver) await stop(run.owner.uid)
-say(`name ${session.name}`)
 await start('a')
 await start('b')
 say('ready')

@@ -281,7 +281,8 @@ export class Session {
       this.#onExit(exit)
     })
     this.#lookAfterAdopted()
-    this.#watchdog = this.#options.startWatchdog?.({ session: this.#name, path: this.path })
+    // An attempt that failed after this has left it: there is one for each program.
+    this.#watchdog ??= this.#options.startWatchdog?.({ session: this.#name, path: this.path })
     const watchdog = this.#watchdog?.identity
     if (watchdog) await this.#journal.append({ ...session, facts: { atMs: clock.now(), watchdog } })
   }
@@ -290,7 +291,8 @@ export class Session {
   async #waitForWatchdog(owner: JournalLine | undefined): Promise<void> {
     const { host, clock } = this.#options
     const watchdog = owner?.facts['watchdog'] as ProcessIdentity | undefined
-    if (!watchdog) return
+    // Ours: the session was opened in part, and this is the next attempt.
+    if (!watchdog || (this.#watchdog && isSameProcess(watchdog, this.#watchdog.identity))) return
     const untilMs = clock.monotonic() + watchdogMs
     while ((await host.findProcess(watchdog)) && clock.monotonic() < untilMs) await sleep(clock, watchdogLookMs)
   }

@@ -54,6 +54,8 @@ export class Termination {
   readonly #options: TerminationOptions
   readonly #signalled = new Set<string>()
   readonly #killed = new Map<string, ProcessEntry>()
+  /** Every descendant that was seen. */
+  readonly #known = new Set<string>()
   #beganAtMs: number | undefined
   #lookMs = lookMsMin
 
@@ -82,7 +84,12 @@ export class Termination {
 
   async #survivors(): Promise<readonly ProcessEntry[]> {
     const { host, run } = this.#options
-    return descendantsOf(run, await host.listProcesses(run.identity.startTicks))
+    const entries = await host.listProcesses(run.identity.startTicks)
+    const found = new Set(descendantsOf(run, entries))
+    // One that is about to end has lost its environment, and so its mark, before its files are closed.
+    for (const entry of entries) if (this.#known.has(formatIdentity(this.#identityOf(entry)))) found.add(entry)
+    for (const entry of found) this.#known.add(formatIdentity(this.#identityOf(entry)))
+    return [...found]
   }
 
   async #signal(survivors: readonly ProcessEntry[], signal: SignalName): Promise<void> {

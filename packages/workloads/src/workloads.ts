@@ -66,6 +66,8 @@ export interface WorkloadsOptions extends ProcessOwnersOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** @default the processes of this machine, with a watchdog */
   readonly host?: ProcessHost
+  /** Ends what runs when this program is killed: for a host of your own. @default with the default host a small shell, else none */
+  readonly startWatchdog?: SessionOptions['startWatchdog']
   /** Where containers run. @default Docker or Podman, by a socket or an executable, whichever answers */
   readonly containerRuntime?: ContainerRuntime
   /** Opens terminals, for the default host. @default the program `script` of util-linux */
@@ -167,13 +169,15 @@ function settingsOf({
   network = new OsNetwork(),
   router,
   host,
+  startWatchdog: watchdog,
   containerRuntime,
   terminals = new ScriptTerminals(),
   commands,
   log,
   ...owners
 }: WorkloadsOptions) {
-  const machine: Machine = host ? { host } : thisMachine({ clock, terminals })
+  const own: Machine = host ? { host } : thisMachine({ clock, terminals })
+  const machine: Machine = watchdog ? { ...own, startWatchdog: watchdog } : own
   return {
     ...{ folder: resolve(folder), cwd: resolve(cwd), env, clock, random, files, logFiles, watcher, checks, network },
     ...{ router, containerRuntime, log, owners, machine, commands: commands ?? machine.commands },
@@ -204,7 +208,7 @@ function partsOf(settings: ReturnType<typeof settingsOf>) {
     ...logged,
   })
   const controller = new ProcessController({
-    ...{ session, order, claims, files, checks, keeper, watcher: settings.watcher, clock, cwd, folder },
+    ...{ session, order, claims, files, checks, keeper, watcher: settings.watcher, host, clock, cwd, folder },
     ambient: env,
     ...logged,
   })
@@ -217,6 +221,7 @@ type Parts = ReturnType<typeof partsOf>
 function shutdownOf({ settings, keeper, session, order, services, boxes, controller }: Parts): Workloads['shutdown'] {
   const endAll = async (options?: ShutdownOptions): Promise<ShutdownReport> => {
     controller.watch.close()
+    controller.owners.close()
     // Programs use services until they have ended.
     const { clock } = settings
     const report = await shutDown({ session, order, clock, findContainers: boxes.findRunning }, options)

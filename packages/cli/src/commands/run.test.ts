@@ -138,7 +138,12 @@ describe('evenkeel run', () => {
     expect(await startProcess(['run', '-d', '--wait'], folder).ended).toMatchObject({ code: 0 })
     expect((await shown()).find(({ name }) => name === 'db')).toMatchObject({ pid: db, run: 1 })
     const pids = await pidsOf()
-    expect(await type('down')).toMatchObject({ code: 0, err: '' })
+    const down = await type('down', '--json')
+    expect(down).toMatchObject({ code: 0, err: '' })
+    const lines = down.out.trim().split('\n')
+    const events = lines.map((line) => JSON.parse(line) as { kind: string; name: string; message: string })
+    expect(events.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['Process web', 'Process api', 'Process db'])
+    for (const { message } of events) expect(message).toMatch(/^gone after \d+ ms$/)
     expect(pids.filter(lives)).toEqual([])
   })
 

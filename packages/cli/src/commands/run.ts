@@ -15,7 +15,7 @@ import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { loadProjectWorkloads, type WorkloadsPackage } from '../modules.ts'
 import { durationOf } from '../parse.ts'
-import { loadApplication, type LoadedApplication } from '../run/application.ts'
+import { hasWorkloads, loadApplication, type LoadedApplication } from '../run/application.ts'
 import { copyOf } from '../run/copy.ts'
 import { detach, inheritedEnv, isDetachedChild } from '../run/detach.ts'
 import { applyAgain, applyAll } from '../run/inventory.ts'
@@ -181,10 +181,7 @@ class ApplicationRun {
     const { modules } = application
     const programs = modules.flatMap(({ program }) => program ?? [])
     const given = modules.flatMap(({ controllers }) => controllers)
-    const hasWorkloads = given.some(
-      ({ for: kind }) => kind.kind === 'Process' && kind.group === 'workloads.evenkeel.dev',
-    )
-    const own = hasWorkloads
+    const own = hasWorkloads(given)
       ? undefined
       : workloads.workloads({
           folder: join(folder, 'workloads'),

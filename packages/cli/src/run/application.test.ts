@@ -1,6 +1,6 @@
 /** The files of `evenkeel run`: found, read, and refused before anything is started. */
 /* eslint-disable no-template-curly-in-string -- variables of the files that are read */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -49,6 +49,25 @@ Try: correct compose.yaml; nothing was started
     expect(code).toBe(2)
     expect(err).toContain('Procfile:1: metadata.name: Process web is there twice, first in app/process-compose.yaml:1')
   })
+
+  const web = { command: ['/bin/sh', '-c', 'pwd >where'], cwd: 'sub', restart: { policy: 'Never' } }
+  const object = { apiVersion: 'workloads.evenkeel.dev/v1', kind: 'Process', metadata: { name: 'web' }, spec: web }
+  test.each([
+    ['app.mjs', `export const objects = [${JSON.stringify(object)}]`],
+    ['evenkeel.yaml', JSON.stringify(object)],
+    ['process-compose.yaml', 'processes: { web: { command: pwd >where, working_dir: sub } }'],
+  ])(
+    'paths in %s begin at its folder, wherever the command runs',
+    async (name, text) => {
+      await mkdir(join(folder, 'app', 'sub'), { recursive: true })
+      await write(join('app', name), text)
+      const { code, err } = await run(`app/${name}`, '--memory', '--exit-on', 'web')
+      expect(code, err).toBe(0)
+      const sub = join(await realpath(folder), 'app', 'sub')
+      expect(await readFile(join(sub, 'where'), 'utf8')).toBe(`${sub}\n`)
+    },
+    60_000,
+  )
 
   test('W31: a mistake in .env is named with its line', async () => {
     await write('.env', 'A=1\nB="open\n')

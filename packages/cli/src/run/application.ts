@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
+import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { FileObject, Finding } from '@evenkeel/workloads'
 import type { Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
@@ -37,7 +38,10 @@ export async function loadApplication({ call, workloads, until }: LoadOptions): 
     if (workloads.formatOf(file) === 'module') {
       const module = await loadModule(file, { cwd: io.cwd, until, hasObjects: true })
       modules.push(module)
-      objects.push(...module.objects.map((object) => ({ object: object as FileObject['object'], file, line: 1 })))
+      // A module with the controllers of these kinds has said where their paths begin.
+      const folder = hasWorkloads(module.controllers) ? undefined : folderOf(file, io.cwd)
+      const moved = (module.objects as readonly FileObject['object'][]).map((one) => workloads.inFolder(one, folder))
+      objects.push(...moved.map((object) => ({ object, file, line: 1 })))
       continue
     }
     const contents = await readOne(file, { io, workloads })
@@ -80,15 +84,25 @@ async function readOne(
   { io, workloads }: { readonly io: Invocation['io']; readonly workloads: WorkloadsPackage },
 ) {
   const path = resolve(io.cwd, file)
-  const folder = relative(io.cwd, dirname(path))
   const dotenvPath = join(dirname(path), '.env')
   const dotenv = existsSync(dotenvPath) ? await readFile(dotenvPath, 'utf8') : undefined
   return workloads.readApplicationFile(await readFile(path, 'utf8'), {
     file,
-    folder: folder === '' ? undefined : folder,
+    folder: folderOf(file, io.cwd),
     env: { ...dotenvOf(dotenv, { workloads, file: relative(io.cwd, dotenvPath) }), ...io.env },
     ...(dotenv !== undefined && { dotenv }),
   })
+}
+
+/** The folder of a file, seen from where the command runs; undefined when it is the same. */
+function folderOf(file: string, cwd: string): string | undefined {
+  const folder = relative(cwd, dirname(resolve(cwd, file)))
+  return folder === '' ? undefined : folder
+}
+
+/** Whether the controllers of `@evenkeel/workloads` are among these. */
+export function hasWorkloads(controllers: readonly Pick<ControllerDeclaration, 'for'>[]): boolean {
+  return controllers.some(({ for: kind }) => kind.kind === 'Process' && kind.group === 'workloads.evenkeel.dev')
 }
 
 /** @throws {Failure} `bad-file` */

@@ -104,6 +104,19 @@ describe('a part of an application', () => {
   test('is the named workloads and what they depend on, also behind a service, and objects of other kinds', () => {
     expect(select('migrate')).toEqual([['db', 'migrate', 'settings'], []])
     expect(select('api')).toEqual([['cache', 'db', 'database', 'migrate', 'api', 'settings'], []])
+    const { objects: variables } = defineApp(({ process, service }) => {
+      const db = process('db', { command: ['a'], ports: [{ name: 'sql' }] })
+      const env = { URL: service('database', { target: db, targetPort: 'sql' }).url }
+      process('api', { command: ['b'], env })
+      process('apis', { command: ['b'], env, replicas: 2 })
+    })
+    const wired = variables.map((object) => ({ object }))
+    for (const name of ['api', 'apis'])
+      expect(selectWorkloads(wired, [name]).objects.map(({ object }) => object.metadata.name)).toEqual([
+        'db',
+        'database',
+        name,
+      ])
     expect(select('nightly', 'web')).toEqual([['nightly', 'settings'], ['web']])
   })
 })

@@ -66,7 +66,7 @@ export interface ProcessInput extends Omit<NonNullable<ProcessSpec>, 'env' | 'de
 }
 
 /** A program that runs to its end. */
-export interface TaskInput extends Omit<ProcessInput, 'replicas' | 'restart' | 'running' | 'lifetime'> {
+export interface TaskInput extends Omit<ProcessInput, 'replicas' | 'restart' | 'running' | 'lifetime' | 'owner'> {
   /** How often it is tried again. */
   readonly retries?: number
   /** Cron: runs at these times instead of once. */

@@ -147,8 +147,43 @@ items:
     expect((await read('evenkeel.yaml', text)).errors).toEqual([error])
   })
 
+  test('paths begin at the folder of the file', async () => {
+    const [made, folder] = [(kind: string, spec: object) => ({ ...webObject, kind, spec }), 'app']
+    const program = { template: { spec: { command: ['node', 'a.js'], cwd: './sub' } } }
+    const moved = { template: { spec: { command: ['node', 'a.js'], cwd: 'app/sub' } } }
+    const volumeMounts = [
+      { bind: 'pages', target: '/pages' },
+      { volume: 'data', target: '/data' },
+    ]
+    const container = { build: { context: '.', dockerfile: 'Dockerfile' }, envFiles: [{ path: '.env' }], volumeMounts }
+    const cases: readonly (readonly [kind: string, spec: object, read: object])[] = [
+      ['Process', { command: ['a'] }, { command: ['a'], cwd: 'app' }],
+      ['Process', { command: ['a'], cwd: '/srv' }, { command: ['a'], cwd: '/srv' }],
+      ['Process', { command: ['a'], cwd: 1 }, { command: ['a'], cwd: 1 }],
+      ['ProcessSet', program, moved],
+      ['Task', program, moved],
+      ['Schedule', { template: { spec: program } }, { template: { spec: moved } }],
+      [
+        'Container',
+        container,
+        {
+          build: { context: 'app', dockerfile: 'Dockerfile' },
+          envFiles: [{ path: 'app/.env' }],
+          volumeMounts: [{ bind: 'app/pages', target: '/pages' }, volumeMounts[1] ?? {}],
+        },
+      ],
+      ['Service', { targetPort: 'http' }, { targetPort: 'http' }],
+    ]
+    for (const [kind, given, expected] of cases) {
+      const { objects } = await read('app/evenkeel.yaml', JSON.stringify(made(kind, given)), { folder })
+      expect(objects[0]?.spec, kind).toEqual(expected)
+    }
+  })
+
   test.runIf(process.platform !== 'win32')('A.4: a path of Windows is a mistake elsewhere', async () => {
-    const { errors } = await read('evenkeel.yaml', JSON.stringify({ ...webObject, spec: { cwd: 'C:\\app' } }))
+    const { errors } = await read('evenkeel.yaml', JSON.stringify({ ...webObject, spec: { cwd: 'C:\\app' } }), {
+      folder: 'app',
+    })
     expect(errors).toEqual([
       'evenkeel.yaml:1: spec.cwd: "C:\\\\app" is a path of Windows: write it with slashes, relative to the project',
     ])

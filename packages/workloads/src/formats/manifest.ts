@@ -5,13 +5,20 @@
  */
 import { Findings, type FileContents, type FileObject, type WorkloadObject } from './finding.ts'
 import { splitWords } from './field.ts'
+import { inFolder } from './folder.ts'
 import { workloadsVersion } from './shapes.ts'
 import { parseYaml, type YamlValue } from './yaml-value.ts'
 
-export async function readManifestFile(text: string, { file }: { readonly file: string }): Promise<FileContents> {
+interface ManifestOptions {
+  readonly file: string
+  /** Of the file, from where relative paths begin. @default the same */
+  readonly folder?: string | undefined
+}
+
+export async function readManifestFile(text: string, { file, folder }: ManifestOptions): Promise<FileContents> {
   const findings = new Findings()
   const documents = await parseYaml(text, { file, findings })
-  const objects = documents.flatMap(objectsOf)
+  const objects = documents.flatMap(objectsOf).map((one) => ({ ...one, object: inFolder(one.object, folder) }))
   if (objects.length === 0 && findings.errors.length === 0)
     findings.error({ file, line: 1, path: '' }, 'the file has no objects: write apiVersion, kind, metadata and spec')
   return findings.contents(objects)

@@ -10,6 +10,7 @@
  * Variables in values are replaced when the file is read; `$$` is a dollar sign.
  */
 import { Findings, type FileContents, type FileObject } from './finding.ts'
+import { pathIn } from './folder.ts'
 import { choiceOf, flagOf, numberOf, pathOf, textOf, textsOf, variablesOf, type ReadVariable } from './field.ts'
 import { interpolation, type Environment } from './interpolation.ts'
 import { probesOf } from './process-compose-probe.ts'
@@ -122,7 +123,7 @@ function specOf(value: YamlValue, written: string, shared: SharedSettings & { re
   const cwd = pathOf(value.take('working_dir'))
   return {
     ...commandFieldsOf(value, shared),
-    cwd: cwd ?? shared.folder,
+    cwd: cwd === undefined ? shared.folder : pathIn(shared.folder, cwd),
     envFiles: envFilesOf(value),
     env: envOf(value, written, shared),
     running: (flagOf(value.take('disabled')) ?? false) || foregroundOf(value) ? false : undefined,

@@ -2,7 +2,7 @@
  * A part of an application: the named workloads, and everything that they depend on.
  *
  *   web ──▶ api ──▶ db         select ['api'] is api and db
- *            └────▶ cache-svc ──▶ Process cache by its labels: also part of it
+ *            └────▶ cache-svc ──▶ Process cache by its labels: also part of it, by dependsOn or by valueFrom of a variable
  *
  * Objects of other kinds (ConfigMaps, a user's own) are always part of it.
  */
@@ -20,6 +20,18 @@ export function dependenciesIn(spec: unknown): readonly ObjectReference[] {
   const { dependsOn, template, spec: inner } = spec as Readonly<Record<string, unknown>>
   const own = Array.isArray(dependsOn) ? (dependsOn as readonly ObjectReference[]) : []
   return [...own, ...dependenciesIn(template), ...dependenciesIn(inner)]
+}
+
+/** The Services whose addresses are in variables of a spec, also in its templates. */
+function addressesIn(spec: unknown): readonly ObjectReference[] {
+  if (typeof spec !== 'object' || spec === null) return []
+  const { env, template, spec: inner } = spec as Readonly<Record<string, unknown>>
+  const own = (Array.isArray(env) ? (env as readonly Variable[]) : []).flatMap((one) => one?.valueFrom?.service ?? [])
+  return [...own.map(({ name }) => ({ kind: 'Service', name })), ...addressesIn(template), ...addressesIn(inner)]
+}
+
+interface Variable {
+  readonly valueFrom?: { readonly service?: ObjectReference }
 }
 
 interface Wired {
@@ -62,6 +74,7 @@ function neededBy<T extends { readonly object: WorkloadObject }>(
   const { selector, networks = [], volumeMounts = [] } = spec as Wired
   const references: readonly ObjectReference[] = [
     ...dependenciesIn(spec),
+    ...addressesIn(spec),
     ...networks.map(({ name }) => ({ kind: 'ContainerNetwork', name })),
     ...volumeMounts.map(({ volume }) => ({ kind: 'ContainerVolume', name: volume })),
   ]

@@ -1,6 +1,7 @@
 /** The `log` subresource of Processes, on a simulated machine. */
 import { formatMicroTime } from 'evenkeel/unstable/api'
 import { describe, expect, test } from 'vitest'
+import type { LogHandle } from './log-files.ts'
 import { conditionOf, isReady, phaseIs, startSimulated, type SimulatedPlane } from '../plane.fixture.ts'
 
 type Parameters = Record<string, string | number | boolean>
@@ -222,6 +223,30 @@ describe('the log of a Process', () => {
     await two.until('end\n')
     expect(one.text).toHaveLength('hello\n'.length + 100 * 100_001 + 'end\n'.length)
     await slow.return(undefined)
+  })
+
+  test('W26: little is read ahead of a reader that pauses: memory does not grow with the log', async () => {
+    const { world, path } = await running()
+    const { access } = world.logFiles
+    const open = access.open.bind(access)
+    let readBytes = 0
+    access.open = async (name) => {
+      const handle = await open(name)
+      const read: LogHandle['read'] = async (range) => {
+        const bytes = await (handle as LogHandle).read(range)
+        readBytes += bytes.length
+        return bytes
+      }
+      return handle && { ...handle, read }
+    }
+    const wholeBytes = 20_000_000
+    world.logFiles.write(path, `${'x'.repeat(99)}\n`.repeat(wholeBytes / 100))
+    const reader = world.client.subresource('log').stream(keyOf('web'))
+    let received = ((await reader.next()).value as string).length
+    await world.plane.advance(60_000)
+    expect(readBytes).toBeLessThan(2_000_000)
+    for await (const piece of reader) received += piece.length
+    expect(received).toBe(wholeBytes)
   })
 
   test('a reader that does not follow ends, also when its process writes as fast as it reads', async () => {

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Process } from '../process-kind.ts'
+import { ProcessSet } from '../sets/set-kind.ts'
 import { startReal } from '../plane.fixture.ts'
 import { joinConnections } from './connection-pair.ts'
 import type { Connection } from './network.ts'
@@ -176,3 +177,54 @@ describe('OsNetwork', () => {
     })
   })
 })
+
+/** Answers with its version. After SIGTERM it goes on until its endpoint is withdrawn, as a server behind any proxy has to. */
+const versioned = `
+const { createServer } = require('node:http')
+const server = createServer((_, response) => response.end(process.env.VERSION)).listen(process.env.PORT, '127.0.0.1')
+process.on('SIGTERM', () => setTimeout(() => server.close(() => process.exit(0)), 300))`
+
+test('W21: four replicas that roll behind a Service under requests: none fails', async () => {
+  const { client, plane } = await startReal()
+  const template = (version: string) => ({
+    metadata: { labels: { app: 'web' } },
+    spec: {
+      command: [process.execPath, '-e', versioned],
+      env: [{ name: 'VERSION', value: version }],
+      ports: [{ name: 'http', env: 'PORT' }],
+      probes: { readiness: { http: { port: 'http' }, periodSeconds: 0.05 } },
+    },
+  })
+  await client.create(ProcessSet, { metadata: keyOf('web'), spec: { replicas: 4, template: template('one') } } as never)
+  await client.create(Service, {
+    metadata: keyOf('web'),
+    spec: { selector: { matchLabels: { app: 'web' } }, targetPort: 'http', appProtocol: 'http' },
+  } as never)
+  const service = async () => (await client.get(Service, keyOf('web'))).status
+  await plane.until(async () => (await service())?.endpoints === 4, patience)
+  const url = (await service())?.url ?? ''
+  const versions = new Set<string>()
+  const failures: string[] = []
+  const over = new AbortController()
+  const ask = async (): Promise<void> => {
+    while (!over.signal.aborted)
+      try {
+        versions.add(await (await fetch(url, { headers: { connection: 'close' } })).text())
+      } catch (error) {
+        failures.push(String((error as Error).cause ?? error))
+      }
+  }
+  const clients = [ask(), ask(), ask(), ask()]
+  await client.patch(await client.get(ProcessSet, keyOf('web')), { spec: { template: template('two') } } as never)
+  await plane.until(async () => {
+    const { status, metadata } = await client.get(ProcessSet, keyOf('web'))
+    const { observedGeneration, updatedReplicas, readyReplicas, replicas } = status ?? {}
+    return (
+      observedGeneration === metadata.generation && [updatedReplicas, readyReplicas, replicas].every((n) => n === 4)
+    )
+  }, patience)
+  over.abort()
+  await Promise.all(clients)
+  expect(failures).toEqual([])
+  expect([...versions].sort()).toEqual(['one', 'two'])
+}, 120_000)

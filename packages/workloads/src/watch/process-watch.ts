@@ -1,7 +1,7 @@
 /**
  * `spec.watch` of Processes: which files each watches, and what restarts because of a change.
  */
-import { resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { ReconcileContext } from 'evenkeel'
 import type { Clock, Logger } from 'evenkeel/unstable/base'
 import type { Process, ProcessObject } from '../process-kind.ts'
@@ -28,6 +28,8 @@ export class ProcessWatch {
   readonly #cascades = new Cascades()
   /** The members of cascades, by uid. */
   readonly #owners = new Map<string, RunOwner>()
+  /** By uid: watched paths outside of the project. That is allowed, and a person should know. */
+  readonly #outside = new Map<string, readonly string[]>()
 
   constructor(options: ProcessWatchOptions) {
     this.#options = options
@@ -45,13 +47,21 @@ export class ProcessWatch {
     if (spec.watch) {
       const cwd = resolve(this.#options.cwd, spec.cwd ?? '.')
       const { paths, ignore = [], debounceSeconds = 0.2 } = spec.watch
+      const absolute = paths.map((path) => resolve(cwd, path))
+      this.#outside.set(
+        uid,
+        absolute.filter((path) => isOutside(path, this.#options.cwd)),
+      )
       this.#changes.set(ownerOf(process), {
-        paths: paths.map((path) => resolve(cwd, path)),
+        paths: absolute,
         ignore: [...defaultIgnored, this.#options.folder, ...ignore],
         debounceMs: debounceSeconds * 1000,
         startedAtMs: run && !run.isOver ? run.startedAtMs : undefined,
       })
-    } else this.#changes.unwatch(uid)
+    } else {
+      this.#outside.delete(uid)
+      this.#changes.unwatch(uid)
+    }
     return this.#changes.wishOf(uid)
   }
 
@@ -82,6 +92,7 @@ export class ProcessWatch {
   forget(uid: string): void {
     this.#changes.forget(uid)
     this.#owners.delete(uid)
+    this.#outside.delete(uid)
   }
 
   close(): void {
@@ -90,9 +101,20 @@ export class ProcessWatch {
 
   report(status: ReconcileContext<typeof Process>['status'], uid: string): void {
     const problem = this.#changes.problemOf(uid)
-    if (problem === undefined) status.removeCondition('FilesWatched')
-    else status.condition('FilesWatched', false, { reason: 'Polling', message: problem })
+    const outside = this.#outside.get(uid) ?? []
+    if (problem !== undefined) status.condition('FilesWatched', false, { reason: 'Polling', message: problem })
+    else if (outside.length > 0)
+      status.condition('FilesWatched', true, {
+        reason: 'OutsideOfProject',
+        message: `outside of ${this.#options.cwd}: ${outside.join(', ')}`,
+      })
+    else status.removeCondition('FilesWatched')
   }
+}
+
+function isOutside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
 }
 
 function ownerOf({ metadata: { uid, namespace = 'default', name } }: ProcessObject): RunOwner {
