@@ -2,7 +2,7 @@
 import type { KubeObject } from 'evenkeel'
 import { formatReport } from 'evenkeel/testing'
 import { expect, test } from 'vitest'
-import { changeOf, exploreWith, found, key, once, template, unlike, type Explored } from './explored-owners.fixture.ts'
+import { changeOf, exploreWith, key, once, template, type Explored } from './explored-owners.fixture.ts'
 import { without } from './explored.fixture.ts'
 import { Schedule } from './schedules/schedule-kind.ts'
 import { Task } from './tasks/task-kind.ts'

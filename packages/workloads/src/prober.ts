@@ -12,7 +12,7 @@
  */
 import type { Clock } from 'evenkeel/unstable/base'
 import type { Files } from './files.ts'
-import { LogScanner } from './log-scanner.ts'
+import { LogScanner } from './logs/log-scanner.ts'
 
 interface ProbeSettings {
   readonly http?: {

@@ -17,7 +17,7 @@ import type { EndpointObject, ServiceObject } from './service-kind.ts'
 const processAddress = '127.0.0.1'
 
 /** What a Service can have behind it. */
-export type Backend =
+type Backend =
   | { readonly kind: 'Process'; readonly object: ProcessObject }
   | { readonly kind: 'Container'; readonly object: ContainerObject }
 

@@ -8,8 +8,8 @@
  * Invariants: memory is bounded by one chunk and one line; a text in a line that is longer than `lineLength` is found, unless
  * it lies across a multiple of it.
  */
-import type { Files } from './files.ts'
-import type { ProbeOutcome } from './prober.ts'
+import type { Files } from '../files.ts'
+import type { ProbeOutcome } from '../prober.ts'
 
 interface LogScannerOptions {
   readonly files: Pick<Files, 'findBytes'>
