@@ -1,4 +1,4 @@
-/** The Explorer on the controllers of dcp, with a simulated machine: every single fault, and planted mistakes. */
+/** The Explorer on the controllers of dcp, with a simulated machine: faults at every effect, and planted mistakes. */
 import {
   SimulatedFiles,
   SimulatedHost,
@@ -163,7 +163,7 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
 })
 
 interface Stored {
-  readonly metadata: { readonly deletionTimestamp?: string }
+  readonly metadata: { readonly deletionTimestamp?: string; readonly ownerReferences?: readonly object[] }
   readonly spec?: { readonly executablePath?: string; readonly stop?: boolean }
   readonly status?: { readonly state?: string; readonly effectivePort?: number }
 }
@@ -198,7 +198,8 @@ function wrongEndpoints(world: WorldView<Machine>): string | undefined {
   const running = stored(world, Executable).filter(
     ({ spec, status }) => spec?.executablePath === 'fork' && status?.state === 'Running',
   )
-  const [wanted, found] = [running.length, stored(world, Endpoint).length]
+  const own = stored(world, Endpoint).filter(({ metadata }) => (metadata.ownerReferences ?? []).length > 0)
+  const [wanted, found] = [running.length, own.length]
   return found === wanted ? undefined : `has ${found} Endpoints instead of ${wanted}`
 }
 
@@ -259,18 +260,19 @@ const mistakes: readonly (readonly [name: string, steps: readonly UserStep[], mi
   ],
 ]
 
+/** These deviations come first; those of other clients are not explored. */
+const schedulesMax = 160
+
 describe('W42: the Explorer on the controllers of dcp', () => {
   test.each([
-    ['a program behind a Service', programs, 200],
-    ['a program that is stopped', stops, 200],
-    ['sets', sets, 200],
+    ['a program behind a Service', programs],
+    ['a program that is stopped', stops],
+    ['sets', sets],
   ] as const)(
-    'finds nothing in any single fault: %s',
-    async (_, steps, schedules) => {
-      const explored = await exploreWith(steps)
+    'finds nothing in a crash, a refusal or a lost answer at any effect: %s',
+    async (_, steps) => {
+      const explored = await exploreWith(steps, undefined, { schedulesMax })
       expect(explored.failures, formatReport(explored)).toEqual([])
-      expect(explored.left).toBe(0)
-      expect(explored.schedules).toBeGreaterThan(schedules)
     },
     900_000,
   )
