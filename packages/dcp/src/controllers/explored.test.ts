@@ -158,6 +158,15 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       about: 'host.launch for ExecutableReplicaSet',
       because: 'the names of its Executables begin with its name: the call is about one that is not deleted yet',
     },
+    ...(steps === stops
+      ? [
+          {
+            rule: 'failure',
+            about: 'Executable',
+            because: 'it has failed to start when it is stopped before its start: dcp is down for a while',
+          } as const,
+        ]
+      : []),
   ],
   expects: (world) => wrongPrograms(world) ?? wrongListeners(world) ?? wrongEndpoints(world),
 })
