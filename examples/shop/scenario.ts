@@ -5,7 +5,7 @@
  * hold, whatever fails: the API starts only after the migration has succeeded, what runs is what the objects ask for, and nothing is
  * left when they are gone.
  */
-import type { Kind, KubeObject } from 'evenkeel'
+import { isConditionTrue, type Kind, type KubeObject } from 'evenkeel'
 import type { ControllerDeclaration, ManagedContext } from 'evenkeel/controller'
 import type { ProcessContext, Scenario, UserStep, WorldView } from 'evenkeel/testing'
 import type { Clock } from 'evenkeel/unstable/base'
@@ -23,6 +23,7 @@ import {
   workloads,
   type Launch,
   type LaunchResult,
+  type ProcessObject,
 } from '@evenkeel/workloads'
 import { app } from './app.ts'
 
@@ -86,16 +87,21 @@ const steps: readonly UserStep[] = [
   },
 ]
 
+const nameOfProgram = (object: KubeObject): string =>
+  programOf({ command: (object as ProcessObject).spec.command ?? [] })
+const isReady = (object: KubeObject): boolean => isConditionTrue((object as ProcessObject).status?.conditions, 'Ready')
+
 function whatIsWrong({ external: { host }, list }: WorldView<Machine>): string | undefined {
   const [api, migrate] = ['api', 'migrate'].map((name) => host.started.indexOf(name))
   if (api !== undefined && api >= 0 && (migrate === -1 || api < (migrate ?? 0)))
     return `the API was started before the migration: ${host.started.join(', ')}`
-  const wanted = list(Process)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((object) => programOf((object as unknown as { readonly spec: Launch }).spec))
-    .filter((name) => name !== 'migrate')
-  const [runs, expected] = [host.programs(), wanted.toSorted()].map((names) => names.join(', ') || 'nothing')
-  return runs === expected ? undefined : `runs ${runs} instead of ${expected}`
+  const running = new Set(host.programs())
+  const processes = list(Process).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const names = new Set(processes.map(nameOfProgram))
+  const stray = host.programs().find((name) => !names.has(name))
+  if (stray !== undefined) return `runs ${stray}, which no object asks for`
+  const idle = processes.find((one) => isReady(one) && !running.has(nameOfProgram(one)))
+  return idle && `Process ${idle.metadata.name} is Ready and does not run`
 }
 
 type Declaration = ControllerDeclaration<Kind, ManagedContext>
@@ -150,6 +156,12 @@ export const scenario: Scenario<Machine> = {
       rule: 'deletion-first',
       about: 'files.',
       because: 'the session file is opened by the first reconcile, whatever that one is about',
+    },
+    {
+      rule: 'deletion-first',
+      about: 'host.launch for',
+      because:
+        'programs and objects have the same names: database.mjs is the program of db, and migrate.mjs that of a Process',
     },
     { rule: 'truth', because: 'these objects follow each other: a status is about what its own reconcile has seen' },
   ],
