@@ -39,11 +39,12 @@ const startMs = 60_000
 const answerMs = 120_000
 const heapMegabytes = 512
 /**
- * What docs/guides/server.md advises for a small machine. glibc keeps freed buffers of its threads otherwise, and four
- * threads of the garbage collector compete with the requests for two cores.
+ * What docs/guides/server.md advises for a small machine. glibc keeps freed buffers of its threads otherwise, four
+ * threads of the garbage collector compete with the requests for two cores, and V8 begins a full collection whenever less
+ * than a young generation is left.
  */
 const smallMachine = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '4194304' }
-const smallMachineOptions = ['--v8-pool-size=1']
+const smallMachineOptions = ['--v8-pool-size=1', '--max-semi-space-size=4']
 const startMax = 1_000
 
 export interface TargetOptions {
