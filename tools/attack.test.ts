@@ -6,7 +6,7 @@ import { frame, preface } from './attack/frames.ts'
 import { Meter, type Row } from './attack/meter.ts'
 import { mutate } from './attack/mutations.ts'
 import { search, shapeOfRecipe, worstOfEach } from './attack/search.ts'
-import { bodyBytesMax, bytesOf, entries, isDocumentShape, type Shape } from './attack/shape.ts'
+import { bodyBytesMax, bytesOf, entries, isDocumentShape, isYaml, type Shape } from './attack/shape.ts'
 import { shapes } from './attack/shapes.ts'
 
 /** The attacks that once stopped the server, each by the shape that finds it. */
@@ -161,6 +161,16 @@ describe('changes', () => {
     expect(one?.make(50, new SeededRandom(1))).toEqual(other?.make(50, new SeededRandom(2)))
     expect([shapeOfRecipe('bad labels'), shapeOfRecipe('no such shape~5~a')]).toEqual([undefined, undefined])
   })
+})
+
+test('an apply whose body is no JSON counts as YAML', () => {
+  const type = 'application/apply-patch+yaml'
+  expect(['{"a":1}', 'a: 1', '{"a":1,}'].map((body) => isYaml({ method: 'PATCH', path: '/', type, body }))).toEqual([
+    false,
+    true,
+    true,
+  ])
+  expect(isYaml({ method: 'POST', path: '/', body: 'a: 1' })).toBe(false)
 })
 
 test('frames have the form of HTTP/2', () => {

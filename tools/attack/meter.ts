@@ -11,7 +11,7 @@ import { SeededRandom } from 'evenkeel/unstable/base'
 import { bounds, growthOf, judge, msPerKbOf, severityOf, smallerOf, type Cost } from './bounds.ts'
 import { scratchCollections } from './fixtures.ts'
 import { PoliteClient } from './polite.ts'
-import { bytesOf, isDocumentShape, isRecipe, type Entry, type Shape } from './shape.ts'
+import { bytesOf, isDocumentShape, isRecipe, isYaml, type Entry, type Shape } from './shape.ts'
 import { ServerGone, Target, type TargetOptions } from './target.ts'
 
 /** One line of the result. */
@@ -34,6 +34,7 @@ export interface Row {
 }
 
 interface Measured extends Cost {
+  /** How the server answered, and which parser it used: a change can make YAML of JSON. */
   readonly status: string
   readonly politeMs: number
   /** What bounds do not say: a dead server, a defence that did not hold. */
@@ -162,7 +163,8 @@ export class Meter {
     return async () => {
       const { status, start } = await target.send(request, signal)
       const failure = unexpected.exec(start)?.[0]
-      return { bytes: bytesOf(request), status: status === 0 ? 'closed' : `${status}`, ...(failure && { failure }) }
+      const shown = `${status === 0 ? 'closed' : status}${isYaml(request) ? ' yaml' : ''}`
+      return { bytes: bytesOf(request), status: shown, ...(failure && { failure }) }
     }
   }
 

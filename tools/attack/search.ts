@@ -9,7 +9,15 @@
 import { randomInt, SeededRandom } from 'evenkeel/unstable/base'
 import type { Meter, Row } from './meter.ts'
 import { mutate, pick } from './mutations.ts'
-import { bodyBytesMax, bytesOf, isDocumentShape, type AttackRequest, type DocumentShape, type Entry } from './shape.ts'
+import {
+  bodyBytesMax,
+  bytesOf,
+  isDocumentShape,
+  isYaml,
+  type AttackRequest,
+  type DocumentShape,
+  type Entry,
+} from './shape.ts'
 import { shapes } from './shapes.ts'
 
 interface Recipe {
@@ -46,7 +54,7 @@ function shapeOf(recipe: Recipe, base: DocumentShape): DocumentShape {
         ),
       makeOf(base, n),
     )
-  const entry = make(2).type === 'application/yaml' ? 'yaml' : base.entry
+  const entry = isYaml(make(recipe.n)) ? 'yaml' : base.entry
   return { name: nameOf(recipe), entry, n: recipe.n, make, ...(base.before && { before: base.before }) }
 }
 

@@ -125,3 +125,15 @@ export function createObject(
 export function createPod(spec: object): AttackRequest {
   return createObject(`${coreKinds}/pods`, ['v1', 'Pod'], { spec })
 }
+
+/** Whether the server parses the body as YAML. It first tries whether a body of YAML is JSON, which costs much less. */
+export function isYaml({ type, body }: AttackRequest): boolean {
+  if (type === undefined || !type.includes('yaml')) return false
+  if (type === 'application/yaml') return true
+  try {
+    JSON.parse(String(body))
+    return false
+  } catch {
+    return true
+  }
+}

@@ -43,7 +43,7 @@ const heapMegabytes = 512
  * threads of the garbage collector compete with the requests for two cores, and V8 begins a full collection whenever less
  * than a young generation is left.
  */
-const smallMachine = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '4194304' }
+const smallMachine = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '4194304' }
 const smallMachineOptions = ['--v8-pool-size=1', '--max-semi-space-size=4']
 const startMax = 1_000
 
