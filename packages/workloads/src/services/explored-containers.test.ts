@@ -242,9 +242,9 @@ describe('W42: the Explorer', () => {
     900_000,
   )
 
-  test.each(mistakes)(
+  test.each(mistakes.map(([name, mistake, steps = behind]) => [name, mistake, steps] as const))(
     'finds a planted mistake: %s',
-    async (_, mistake, steps = behind) => {
+    async (_, mistake, steps) => {
       const explored = await exploreWith(steps, mistake, { until: () => true, stories: 0 })
       expect(explored.failures.length).toBeGreaterThan(0)
     },
