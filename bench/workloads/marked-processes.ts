@@ -66,14 +66,19 @@ export class MarkedProcesses {
     }
   }
 
-  /** Ends everything of this run. */
+  /** Ends everything of this run: the tool first, which may be starting programs, and what is left until nothing is. */
   sweep(): void {
-    for (const id of [...this.watchdogs(), ...this.tools(), ...this.programs()])
-      try {
-        process.kill(id, 'SIGKILL')
-      } catch {
-        // It has ended meanwhile.
-      }
+    for (let left = this.#all(); left.length > 0; left = this.#all())
+      for (const id of left)
+        try {
+          process.kill(id, 'SIGKILL')
+        } catch {
+          // It has ended meanwhile.
+        }
+  }
+
+  #all(): readonly number[] {
+    return [...this.tools(), ...this.watchdogs(), ...this.programs()]
   }
 }
 

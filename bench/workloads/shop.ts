@@ -8,7 +8,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -61,6 +61,8 @@ async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   try {
     cpSync(sources, folder, { recursive: true, filter: (path) => basename(path) !== 'data' })
     symlinkSync(modules, join(folder, 'node_modules'))
+    // In the repository the package.json above it says so.
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     return await run(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })

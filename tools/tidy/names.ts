@@ -6,17 +6,22 @@
  */
 import ts from 'typescript'
 import { findingAt, layerOf, visit, type Finding, type House, type HouseFile } from './house.ts'
+import { loggingPackages } from './rules.ts'
 
 const levels = new Set(['debug', 'info', 'warn', 'error'])
 
 export function checkNames(house: House): Finding[] {
-  const files = [...house.files.values()].filter(isJudged)
-  return [...repeatedTypes(files), ...files.flatMap(computedMessages)]
+  const files = [...house.files.values()].filter(isPublished)
+  const inLayers = files.filter(({ path }) => layerOf(path) !== undefined)
+  return [...repeatedTypes(inLayers), ...files.filter(hasOurLog).flatMap(unclearMessages)]
 }
 
-function isJudged(file: HouseFile): boolean {
-  const isLibrary = layerOf(file.path) !== undefined
-  return isLibrary && !file.isTest && !file.isFixture && !file.path.includes('/generated/')
+function isPublished({ path, isTest, isFixture }: HouseFile): boolean {
+  return !isTest && !isFixture && !path.includes('/generated/')
+}
+
+function hasOurLog({ path }: HouseFile): boolean {
+  return loggingPackages.some((folder) => path.startsWith(`${folder}/src/`))
 }
 
 function repeatedTypes(files: readonly HouseFile[]): Finding[] {
@@ -40,14 +45,14 @@ function exportedTypes({ source }: HouseFile): ts.Identifier[] {
   })
 }
 
-function computedMessages(file: HouseFile): Finding[] {
+function unclearMessages(file: HouseFile): Finding[] {
   const findings: Finding[] = []
   visit(file.source, (node) => {
     if (!ts.isCallExpression(node) || !isLog(node.expression)) return
     const message = node.arguments[0]
     if (message && !isConstant(message))
       findings.push(findingAt(file, message, 'a log message is a constant: put what varies into fields'))
-    else if (message && isOurs(file) && unclear.test(message.getText()))
+    else if (message && unclear.test(message.getText()))
       findings.push(findingAt(file, message, 'a log message begins with what failed: "cannot serve X", "X failed"'))
   })
   return findings
@@ -55,10 +60,6 @@ function computedMessages(file: HouseFile): Finding[] {
 
 /** Messages that begin with an article, or hide in a passive which part failed. */
 const unclear = /['"](?:an? |[^'"]*\b(?:could not be|cannot be|is no longer|are no longer)\b)/
-
-function isOurs({ path }: HouseFile): boolean {
-  return path.startsWith('packages/evenkeel/') || path.startsWith('packages/cli/')
-}
 
 /** `log.warn(…)`, `this.#log.warn(…)`, `options.log?.warn(…)`. */
 function isLog(callee: ts.Expression): boolean {

@@ -252,6 +252,32 @@ const nameSamples: readonly Sample[] = [
     text: 'options.log?.error(message)',
     says: /a log message is a constant/,
   },
+  {
+    check: 'names',
+    path: 'packages/workloads/src/logs/message.ts',
+    text: "services.log?.error('an object with an open log cannot be followed', { error })",
+    says: /a log message begins with what failed/,
+  },
+  {
+    check: 'names',
+    path: 'packages/workloads/src/session.ts',
+    text: 'this.#log.info(`process ' + '$' + '{pid} of an earlier session`)',
+    says: /a log message is a constant/,
+  },
+  {
+    check: 'names',
+    path: 'packages/cli/src/supervisor.ts',
+    text: 'log.warn(error.message)',
+    says: /a log message is a constant/,
+  },
+  { check: 'names', path: 'packages/workloads/src/session.fixture.ts', text: 'log.info(message)' },
+  { check: 'names', path: 'bench/main.ts', text: 'log.info(message)' },
+  {
+    check: 'names',
+    path: 'packages/workloads/src/journal.ts',
+    text: "export interface Place {}\nlog?.warn('cannot write the session file', { path, error })",
+    beside: { 'packages/workloads/src/place.ts': 'export interface Place {}' },
+  },
   { check: 'names', path: `${src}/server/view.ts`, text: header },
   {
     check: 'names',

@@ -75,7 +75,7 @@ export {
   type WorkloadObject,
 } from './formats/finding.ts'
 export { inFolder } from './formats/folder.ts'
-export { dependenciesIn, selectWorkloads } from './formats/selection.ts'
+export { providersAmong, selectWorkloads } from './formats/selection.ts'
 export { workloadKinds, type WorkloadKind } from './formats/shapes.ts'
 export { OsLogFiles, type LogAccess, type LogFiles, type LogHandle, type LogSize } from './logs/log-files.ts'
 export type { TimedLog } from './logs/timed-log.ts'

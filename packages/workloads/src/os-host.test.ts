@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { explainFailure, passingReasons } from './launch-failure.ts'
 import { OsProcessHost } from './os-host.ts'
 import type { LaunchResult, ProcessExit, ProcessIdentity } from './process-host.ts'
 import { markVariable, parsePsLine, parseStat, ProcTable, PsTable, systemTable } from './process-table.ts'
@@ -229,6 +230,21 @@ describe('a program that cannot be started', () => {
     mkdirSync(join(folder, 'locked'))
     chmodSync(join(folder, 'locked'), 0o600)
     expect(failureOf(await launch(['true'], { cwd: join(folder, 'locked') })).reason).toBe('WorkingDirectoryForbidden')
+  })
+
+  test.each([
+    ['EAGAIN', 'ProcessLimit', true],
+    ['EMFILE', 'FileLimit', true],
+    ['ENOMEM', 'OutOfMemory', true],
+    ['ETXTBSY', 'TextFileBusy', true],
+    ['EIO', 'LaunchFailed', true],
+    ['EACCES', 'NotExecutable', false],
+    ['ENOEXEC', 'BadInterpreter', false],
+    ['E2BIG', 'ArgumentsTooLong', false],
+  ])('W3, W45: %s of the kernel is %s; whether another attempt can succeed: %s', (code, reason, passes) => {
+    const failure = explainFailure(Object.assign(new Error(`spawn ${code}`), { code }), { command: ['server'] })
+    expect(failure).toEqual({ reason, message: expect.stringMatching(`^(?:server|spawn): .*${code}`) as string })
+    expect(passingReasons.has(failure.reason)).toBe(passes)
   })
 
   test.runIf(isLinux)(

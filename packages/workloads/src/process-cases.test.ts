@@ -1,7 +1,8 @@
 /** Cases of Processes on a simulated machine that are about many of them, about names, and about what a spec may not say. */
-import { defineController } from 'evenkeel'
+import { defineController, type ControllerDeclaration, type Kind } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
-import { sleep } from 'evenkeel/unstable/base'
+import { sleep, type Clock } from 'evenkeel/unstable/base'
 import { describe, expect, test } from 'vitest'
 import { conditionOf, isReady, phaseIs, startSimulated } from './plane.fixture.ts'
 import { Process } from './process-kind.ts'
@@ -26,29 +27,47 @@ describe('many Processes', () => {
     expect(world.host.processes()).toHaveLength(50)
   })
 
-  test('W50: a slow reconcile of another controller in the same program does not delay a stop', async () => {
-    const slow = defineController({
-      for: ConfigMap,
-      reconcile: async (_object, { clock, signal }) => {
-        await sleep(clock, 600_000, { signal })
-      },
-    })
-    const world = await startSimulated({ beside: [slow] })
-    for (const name of ['one', 'two']) await world.client.create(ConfigMap, { metadata: { name, ...inDefault } })
+  test('W50: reconciles of other controllers in the same program that do not end delay no stop', async () => {
+    const order: string[] = []
+    // One of them follows the same objects.
+    const slow = (name: string, kind: Kind) =>
+      defineController({
+        name,
+        for: kind,
+        reconcile: async (
+          _object: object,
+          { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+        ) => {
+          order.push(`${name} begins`)
+          await sleep(clock, 600_000, { signal })
+          order.push(`${name} ends`)
+        },
+      } as never) as ControllerDeclaration<Kind, ManagedContext>
+    const world = await startSimulated({ beside: [slow('settings', ConfigMap), slow('observer', Process)] })
+    for (let index = 0; index < 20; index++)
+      await world.client.create(ConfigMap, { metadata: { name: `settings-${index}`, ...inDefault } })
     await world.create('web', serve)
     const { status } = await world.until('web', isReady)
+    await world.plane.until(() => ['settings begins', 'observer begins'].every((name) => order.includes(name)))
     let signalledMs = Infinity
     const send = world.host.signalProcess.bind(world.host)
     world.host.signalProcess = (...parameters) => {
       signalledMs = world.plane.clock.monotonic()
+      order.push('SIGTERM')
       return send(...parameters)
     }
+    order.length = 0
     const fromMs = world.plane.clock.monotonic()
     await world.patch('web', { running: false })
     await world.until('web', phaseIs('Stopped'))
+    order.push('stopped')
     expect(world.host.signalsOf(status?.run?.pid ?? 0)).toEqual(['SIGTERM'])
-    // Of simulated time, in which the reconcile takes ten minutes.
+    // Of simulated time, which only the looks of `until` move.
     expect(signalledMs - fromMs).toBeLessThan(50)
+    expect(order.filter((each) => !each.endsWith('begins'))).toEqual(['SIGTERM', 'stopped'])
+    // They were in the way all the time.
+    await world.plane.advance(600_000)
+    expect(order.filter((each) => each.endsWith('ends')).length).toBeGreaterThan(1)
   })
 })
 
@@ -109,26 +128,51 @@ describe('W33: a persistent Process', () => {
 })
 
 describe('A.4: a Process', () => {
+  const either = 'write either command (a list) or shell (a text for /bin/sh)'
   test.each([
-    [{ command: [] }, 'spec.command'],
-    [{ command: [''], shell: 'a' }, 'write either command (a list) or shell'],
-    [{}, 'write either command (a list) or shell'],
-    [{ ...serve, ports: [{ name: 'http', port: -1 }] }, 'spec.ports[0].port'],
-    [{ ...serve, ports: [{ name: 'http', port: 'http' }] }, 'spec.ports[0].port'],
-    [{ ...serve, ports: [{ name: 'http', port: 70_000 }] }, 'spec.ports[0].port'],
-    [{ ...serve, probes: { readiness: { tcp: {} } } }, 'spec.probes.readiness.tcp.port'],
-    [{ ...serve, probes: { readiness: {} } }, 'a probe has exactly one of http, tcp, exec and logLine'],
+    [{ command: [] }, 'spec.command', 'should have at least 1 items'],
+    [{ command: [''], shell: 'a' }, 'spec', either],
+    [{}, 'spec', either],
+    [{ command: 'node server.js' }, 'spec.command', 'must be of type array'],
+    [{ ...serve, ports: [{ name: 'http', port: -1 }] }, 'spec.ports[0].port', 'should be greater than or equal to 0'],
+    [{ ...serve, ports: [{ name: 'http', port: 'http' }] }, 'spec.ports[0].port', 'must be of type integer'],
+    [
+      { ...serve, ports: [{ name: 'http', port: 70_000 }] },
+      'spec.ports[0].port',
+      'should be less than or equal to 65535',
+    ],
+    [{ ...serve, probes: { readiness: { tcp: {} } } }, 'spec.probes.readiness.tcp.port', 'Required value'],
+    [{ ...serve, probes: { readiness: { http: {} } } }, 'spec.probes.readiness.http.port', 'Required value'],
+    [
+      { ...serve, probes: { readiness: {} } },
+      'spec.probes.readiness',
+      'a probe has exactly one of http, tcp, exec and logLine',
+    ],
     [
       { ...serve, probes: { liveness: { tcp: { port: '80' }, periodSeconds: 0 } } },
       'spec.probes.liveness.periodSeconds',
+      'should be greater than or equal to 0.05',
     ],
-    [{ ...serve, watch: { paths: ['a'], debounceSeconds: 0 } }, 'spec.watch.debounceSeconds'],
-    [{ ...serve, stop: { signal: 'SIGFOO' } }, 'spec.stop.signal'],
-    [{ ...serve, stop: { gracePeriodSeconds: -1 } }, 'spec.stop.gracePeriodSeconds'],
-    [{ ...serve, env: [{ name: 'A=B' }] }, 'spec.env[0].name'],
-  ])('%j is refused with the path of the field', async (spec, says) => {
+    [
+      { ...serve, watch: { paths: ['a'], debounceSeconds: 0 } },
+      'spec.watch.debounceSeconds',
+      'should be greater than or equal to 0.01',
+    ],
+    [{ ...serve, stop: { signal: 'SIGFOO' } }, 'spec.stop.signal', 'supported values: "SIGTERM", "SIGINT", "SIGQUIT"'],
+    [
+      { ...serve, stop: { gracePeriodSeconds: -1 } },
+      'spec.stop.gracePeriodSeconds',
+      'should be greater than or equal to 0',
+    ],
+    [{ ...serve, env: [{ name: 'A=B' }] }, 'spec.env[0].name', "should match '^[^=]+$'"],
+  ])('%j is refused in one line, with the path of the field and what it may be', async (spec, path, instead) => {
     const world = await startSimulated()
-    await expect(world.create('web', spec)).rejects.toThrow(says)
+    const refused = await world.create('web', spec).catch((error: unknown) => error)
+    const { message } = refused as Error
+    expect(message.split('\n')).toHaveLength(1)
+    expect(message).toMatch(new RegExp(`[ [](?:${path.replace(/[.[\]]/g, '\\$&')}): `))
+    expect(message).toContain(instead)
+    expect(world.host.processes()).toEqual([])
   })
 
   test('in a namespace that does not exist is refused with its name', async () => {

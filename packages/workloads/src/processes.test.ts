@@ -1,5 +1,5 @@
 /** Processes on a simulated machine, in simulated time. */
-import { SimulatedClock } from 'evenkeel/unstable/base'
+import { deferred, SimulatedClock } from 'evenkeel/unstable/base'
 import { describe, expect, test } from 'vitest'
 import { conditionOf, isReady, phaseIs, startSimulated, type SimulatedPlane } from './plane.fixture.ts'
 
@@ -17,6 +17,9 @@ describe('a Process', () => {
       run: { number: 1, pid: only?.pid, reason: 'Running', cause: 'it was created' },
       restarts: 0,
     })
+    // The identity of a process is its pid and its start time.
+    expect(await world.identityOf('web')).toMatchObject({ pid: only?.pid, startTicks: only?.startTicks })
+    expect(status?.run?.startedAt).toMatch(/^2026-01-01T00:00:\d\dZ$/)
     expect(status?.run?.logFile).toMatch(/^\/data\/logs\/default\/web\/\w{8}\.1\.log$/)
     const before = (await world.get('web')).metadata.resourceVersion
     await world.plane.advance(3_600_000)
@@ -38,6 +41,18 @@ describe('a Process', () => {
     world.host.setFailure('missing', undefined)
     await world.plane.advance(5000)
     expect(await world.until('web', isReady)).toMatchObject({ status: { run: { number: 1 } } })
+  })
+
+  test('W2: one whose spec names another program is started at once', async () => {
+    const world = await startSimulated()
+    await world.create('web', { command: ['missing'] })
+    await world.until('web', phaseIs('Failed'))
+    await world.plane.advance(600_000)
+    const before = world.plane.clock.monotonic()
+    await world.patch('web', serve)
+    await world.until('web', isReady)
+    // Not by the look of every few seconds: time moved by the looks of `until` alone.
+    expect(world.plane.clock.monotonic() - before).toBeLessThan(1000)
   })
 
   test('W3: a limit of processes is retried until one can be started', async () => {
@@ -174,18 +189,56 @@ describe('a Process', () => {
 
   test.each([
     ['running', serve, isReady],
-    ['stopping', { command: ['stubborn'], running: true, stop: { gracePeriodSeconds: 3 } }, isReady],
-    ['starting', { ...serve, probes: { startup: { tcp: { port: '80' } } } }, phaseIs('Running')],
+    ['not ready yet', { ...serve, probes: { startup: { tcp: { port: '80' } } } }, phaseIs('Running')],
     ['back-off', { command: ['exit', '1', '5'] }, phaseIs('BackOff')],
     ['waiting', { ...serve, dependsOn: [{ name: 'missing' }] }, phaseIs('Waiting')],
     ['not startable', { command: ['missing'] }, phaseIs('Failed')],
     ['stopped', { ...serve, running: false }, phaseIs('Stopped')],
   ] as const)('W12: deleted while %s it goes, and nothing is started later', async (_, spec, state) => {
     const world = await startSimulated()
+    world.probes.answer = () => ({ isOk: false, output: 'refused' })
     await world.create('web', spec)
     await world.until('web', state)
     await world.remove('web')
     await world.plane.advance(10_000)
+    await world.untilGone('web')
+    await world.plane.advance(120_000)
+    expect(commandsOf(world)).toEqual([])
+  })
+
+  test('W12: deleted while stopping it is killed at the end of its grace period, and goes then', async () => {
+    const world = await startSimulated()
+    await world.create('web', { command: ['stubborn'], stop: { gracePeriodSeconds: 3 } })
+    const { status } = await world.until('web', isReady)
+    await world.patch('web', { running: false })
+    await world.until('web', phaseIs('Stopping'))
+    await world.remove('web')
+    await world.plane.advance(2000)
+    expect((await world.get('web')).metadata.deletionTimestamp).toBeDefined()
+    expect(commandsOf(world)).toEqual(['stubborn'])
+    await world.plane.advance(2000)
+    await world.untilGone('web')
+    expect(world.host.signalsOf(status?.run?.pid ?? 0)).toEqual(['SIGTERM', 'SIGKILL'])
+    await world.plane.advance(120_000)
+    expect(commandsOf(world)).toEqual([])
+  })
+
+  test('W12: deleted while its program is being started it goes when that is known, and leaves no process', async () => {
+    const world = await startSimulated()
+    const held = deferred<undefined>()
+    let hasBegun = false
+    const launch = world.host.launch.bind(world.host)
+    world.host.launch = async (plan) => {
+      hasBegun = true
+      await held.promise
+      return launch(plan)
+    }
+    await world.create('web', serve)
+    await world.plane.until(() => hasBegun)
+    await world.remove('web')
+    await world.plane.advance(1000)
+    expect((await world.get('web')).metadata.deletionTimestamp).toBeDefined()
+    held.resolve(undefined)
     await world.untilGone('web')
     await world.plane.advance(120_000)
     expect(commandsOf(world)).toEqual([])
@@ -348,6 +401,7 @@ describe('probes', () => {
     await world.plane.advance(2000)
     const { status } = await world.until('web', (object) => object.status?.run?.number === 2)
     expect(status?.runs?.[0]).toMatchObject({ number: 1, reason: 'ProbeFailed' })
+    expect(status?.run?.cause).toBe('its program was ended by SIGTERM (ProbeFailed)')
     expect(status?.restarts).toBe(1)
     const stopping = (await world.events('web')).find(({ reason }) => reason === 'Stopping')
     expect(stopping?.note).toMatch(/^run 1 is stopped: its liveness probe failed: x+ out of memory$/)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isReady, phaseIs, startReal } from './plane.fixture.ts'
+import { Process } from './process-kind.ts'
 import { systemTable } from './process-table.ts'
 
 const table = systemTable()
@@ -50,6 +51,8 @@ describe('a Process on this machine', () => {
     const { status } = await world.until('web', isReady)
     const pid = status?.run?.pid ?? 0
     expect(process.kill(pid, 0)).toBe(true)
+    expect(status?.run?.identity).toMatch(new RegExp(`^${pid}-${table.find(pid)?.startTicks}-`))
+    expect(status?.run?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT/)
     await world.remove('web')
     await world.untilGone('web')
     expect(isAlive(pid)).toBe(false)
@@ -159,6 +162,9 @@ describe('a Process on this machine', () => {
     const objects = await Promise.all(names.map((name) => world.until(name, isReady)))
     const pids = objects.map(({ status }) => status?.run?.pid ?? 0)
     expect(new Set(pids).size).toBe(count)
+    expect(pids.filter((pid) => !isAlive(pid))).toEqual([])
+    const { items } = await world.client.list(Process, { namespace: 'default' })
+    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual([...names].sort())
     expect(await world.work.stop()).toEqual([])
     expect(pids.filter(isAlive)).toEqual([])
   })

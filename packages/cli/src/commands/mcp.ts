@@ -70,6 +70,7 @@ async function hostOf(call: Invocation): Promise<McpHost> {
     connect: () => call.connect({ warnings: false }),
     values,
     cwd: io.cwd,
+    env: io.env,
     clock: io.clock,
     namespace: values.text('namespace'),
     showSecrets: values.flag('show-secrets'),

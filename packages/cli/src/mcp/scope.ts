@@ -13,11 +13,15 @@ import type { Client, DiscoveredResource } from 'evenkeel/client'
 import type { Clock } from 'evenkeel/unstable/base'
 import type { JsonObject } from 'evenkeel/unstable/api'
 import type { OptionValues } from '../command.ts'
+import { configFor } from '../connection.ts'
 import { Failure, failureOf } from '../failure.ts'
+import { localKubeconfigPath } from '../local-folder.ts'
 import { lookUpKind, unknownKind } from '../lookup.ts'
 import { readManager, readRules, type ManagerReport, type RuleFinding } from '../managers.ts'
 import { withoutManagedFields } from '../manifests.ts'
+import type { WorkloadsPackage } from '../modules.ts'
 import { orSuggest } from '../not-found.ts'
+import { activeRun, dataFolderOf, type RunRecord } from '../run/run-record.ts'
 import { maskSecret } from './secret-mask.ts'
 
 export interface ScopeOptions {
@@ -25,8 +29,10 @@ export interface ScopeOptions {
   readonly connect: () => Promise<Client>
   /** For `--manager`. */
   readonly values: OptionValues
-  /** The folder whose managers are read. */
+  /** The folder whose managers are read, and whose run may be ended. */
   readonly cwd: string
+  /** Says which server is that of this folder. @default none is set */
+  readonly env?: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   /** The only namespace. @default all that the kubeconfig may read */
   readonly namespace?: string | undefined
@@ -105,7 +111,10 @@ export class Scope {
   }
 
   /** The namespace for a kind; undefined for a cluster-scoped one. @throws {Failure} `not-allowed` outside of the limit */
-  async namespaceFor({ kind, namespaced }: DiscoveredResource, given: string | undefined): Promise<string | undefined> {
+  async namespaceFor(
+    { kind, namespaced }: Pick<DiscoveredResource, 'kind' | 'namespaced'>,
+    given: string | undefined,
+  ): Promise<string | undefined> {
     if (this.limit !== undefined && !namespaced)
       throw new Failure(
         'not-allowed',
@@ -152,6 +161,15 @@ export class Scope {
 
   get showsSecrets(): boolean {
     return this.#options.showSecrets === true
+  }
+
+  /** The `evenkeel run` of this folder, if this server is its own and the limit allows its namespace. */
+  async activeRun(workloads: WorkloadsPackage): Promise<RunRecord | undefined> {
+    const { cwd, values, env = {} } = this.#options
+    const { path } = await configFor(values, { cwd, env })
+    if (path !== localKubeconfigPath(cwd)) return undefined
+    const run = await activeRun(dataFolderOf(values, cwd), workloads)
+    return this.limit === undefined || run?.namespace === this.limit ? run : undefined
   }
 
   manager(signal: AbortSignal): Promise<ManagerReport | undefined> {

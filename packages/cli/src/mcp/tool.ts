@@ -11,6 +11,8 @@ import type { Scope } from './scope.ts'
 interface ArgumentSchema {
   readonly type?: 'string' | 'integer' | 'boolean' | 'object' | 'array'
   readonly description?: string
+  /** Of a list: what each of its elements is. */
+  readonly items?: { readonly type: 'string' }
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
@@ -143,6 +145,11 @@ export class ToolArguments {
     return typeof value === 'number' ? value : preset
   }
 
+  texts(name: string): readonly string[] {
+    const value = this.#given[name]
+    return Array.isArray(value) ? value.map(String) : []
+  }
+
   json(name: string): JsonValue | undefined {
     return this.#given[name]
   }
@@ -151,14 +158,18 @@ export class ToolArguments {
 /** What a value must be; undefined: it is. */
 function complaintAbout(
   value: JsonValue | undefined,
-  { type, enum: allowed, minimum = -Infinity, maximum = Infinity }: ArgumentSchema,
+  { type, items, enum: allowed, minimum = -Infinity, maximum = Infinity }: ArgumentSchema,
 ): string | undefined {
   if (type === 'integer') {
     const isCount = Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum
     return isCount ? undefined : `a whole number${rangeText(minimum, maximum)}`
   }
   if (type === 'object') return isJsonObject(value) ? undefined : 'an object'
-  if (type === 'array') return Array.isArray(value) ? undefined : 'a list'
+  if (type === 'array') {
+    const isText =
+      Array.isArray(value) && value.every((each) => items?.type === undefined || typeof each === items.type)
+    return isText ? undefined : 'a list of texts'
+  }
   if (type !== undefined && typeof value !== type) return type === 'boolean' ? 'true or false' : 'a text'
   return allowed === undefined || allowed.includes(String(value)) ? undefined : `one of ${allowed.join(', ')}`
 }

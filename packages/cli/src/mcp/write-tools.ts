@@ -1,5 +1,5 @@
 /**
- * Tools that change objects: apply, delete, scale, restart, stop, start. They exist only with `--allow-writes`.
+ * Tools that change objects: apply, delete, scale, restart, stop, start, exec, down. They exist only with `--allow-writes`.
  */
 import { formatTime, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { KubeObject } from 'evenkeel'
@@ -7,6 +7,8 @@ import { Failure } from '../failure.ts'
 import { parseManifests } from '../manifests.ts'
 import { changesByApply } from '../terminal.ts'
 import { findAction, perform } from './action-tools.ts'
+import { down } from './down-tool.ts'
+import { exec } from './exec-tool.ts'
 import { hasMask, isSecret, maskChange } from './secret-mask.ts'
 import type { ObjectTarget } from './scope.ts'
 import { argument, changes, field, type Tool, type ToolArguments, type ToolCall } from './tool.ts'
@@ -205,4 +207,6 @@ export const writeTools: readonly Tool[] = [
   ),
   commonAction('stop', 'Stops an object that has the action stop; the object stays.'),
   commonAction('start', 'Starts an object that has the action start.'),
+  exec,
+  down,
 ]

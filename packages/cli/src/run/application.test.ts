@@ -69,6 +69,32 @@ Try: correct compose.yaml; nothing was started
     60_000,
   )
 
+  test('--only takes in the Service whose address is in a variable, and what is behind it', async () => {
+    const part = (kind: string, name: string, spec: object): string =>
+      JSON.stringify({
+        apiVersion: 'workloads.evenkeel.dev/v1',
+        kind,
+        metadata: { name, labels: { app: name } },
+        spec: { ...spec },
+      })
+    // Mistakes show which objects are part of it, before anything is started.
+    const mistaken = (name: string) => part('Process', name, { command: ['a'], dependsOn: [{ name }] })
+    const env = [{ name: 'URL', valueFrom: { service: { name: 'data' } } }]
+    const parts = [
+      part('Process', 'client', { command: ['a'], env }),
+      part('Service', 'data', { selector: { matchLabels: { app: 'db' } } }),
+      mistaken('db'),
+      mistaken('other'),
+    ]
+    await write('evenkeel.yaml', parts.join('\n---\n'))
+    expect(await run('--only', 'client')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^error\[bad-file\]: evenkeel\.yaml:5: spec\.dependsOn\[0\]: Process db depends on itself: remove it\nTry: /,
+      ) as string,
+    })
+  })
+
   test('W31: a mistake in .env is named with its line', async () => {
     await write('.env', 'A=1\nB="open\n')
     await write('process-compose.yaml', 'processes: { web: { command: a } }')

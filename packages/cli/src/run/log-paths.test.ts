@@ -72,14 +72,15 @@ describe('row 8: the log of a process is its own file', () => {
     `processes/web/log?source=${above}canary`,
     `processes/web/log?positions=true&after=${above}canary:0`,
     `processes/web/log?previous=${above}canary`,
+    'processes/web/log/../../../../canary',
+    `processes/web/log/${above}canary`,
   ])('%s is refused', async (path) => {
     const { code, text } = await get(path)
     expect(code).toBeGreaterThanOrEqual(400)
     expect(text).not.toContain(canary)
   })
 
-  test('parameters that name files have no effect, nor has what follows in the path', async () => {
-    expect(await get('processes/web/log/../../../../canary')).toEqual({ code: 200, text: 'hello\n' })
+  test('parameters that name files have no effect', async () => {
     const path = encodeURIComponent(join(folder, 'canary'))
     for (const name of ['path', 'file', 'logFile', 'container', 'errorFile'])
       expect(await get(`processes/web/log?${name}=${path}`)).toEqual({ code: 200, text: 'hello\n' })

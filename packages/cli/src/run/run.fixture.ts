@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { runControllers, type Ready } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { SimulatedFiles, SimulatedHost, SimulatedRuntime, workloads } from '@evenkeel/workloads'
+import { SimulatedFiles, SimulatedHost, SimulatedNetwork, SimulatedRuntime, workloads } from '@evenkeel/workloads'
 import { typed, type Said } from '../fixtures/cli.fixture.ts'
 
 export interface WorkloadsFolder {
@@ -30,6 +30,7 @@ export async function startWorkloads(): Promise<WorkloadsFolder> {
     host,
     containerRuntime: new SimulatedRuntime({ clock, images: ['app:1'] }),
     files: new SimulatedFiles(),
+    network: new SimulatedNetwork(),
     checks: { findHealth: () => Promise.resolve({ isOk: true, output: '' }) },
   })
   const stopping = new AbortController()

@@ -46,6 +46,23 @@ describe('ps', () => {
     ])
   })
 
+  test('W29: neither ps nor the answers about a workload have values of its variables', async () => {
+    await world.apply({ keys: { command: ['serve'], env: [{ name: 'TOKEN', value: 'hunter2-secret' }] } })
+    await until('keys', 'Ready')
+    await world.apply({ keys: { command: ['serve'], env: [{ name: 'TOKEN', value: 'hunter3-secret' }] } })
+    await until('keys', 'jsonpath={.status.run.number}=2')
+    const seen = []
+    for (const words of [['ps'], ['ps', '--json'], ['why', 'process/keys'], ['why', 'process/keys', '--json']])
+      seen.push((await world.type(words)).out)
+    const { status } = JSON.parse((await world.type(['get', 'process/keys', '-o', 'json'])).out) as { status: object }
+    seen.push(JSON.stringify(status))
+    expect(seen.every((text) => text !== '')).toBe(true)
+    expect(seen.join('')).not.toContain('hunter')
+    expect(seen.join('')).toContain('TOKEN')
+    await world.type(['delete', 'process/keys'])
+    await world.type(['wait', 'process/keys', '--for=delete', '--timeout', '60s'])
+  })
+
   test('-w prints a row again when it changes', async () => {
     const stop = new AbortController()
     let text = ''

@@ -6,7 +6,7 @@
  * stage.
  */
 import { ApiError, badRequest, methodNotAllowed, notFound, parseDuration } from '#api'
-import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
+import type { Resource, Subresource, SubresourceRole, Verb } from '@evenkeel/builtins'
 import { parseResourcePath, Query, type ResourcePath, type WireRequest } from '#wire'
 import { asksForWatch } from './handlers/list-options.ts'
 import type { Registry } from './registry/registry.ts'
@@ -67,24 +67,29 @@ export function resolveResource(place: ResourcePath, verb: string, registry: Reg
 }
 
 /**
- * The resource of a request to a custom resource, with the errors of its own handler upstream. Parts of the path after a
- * subresource are ignored, as upstream. Not so a POST to the path of an object, which upstream takes as a creation:
- * authorization would see the name in the path, and storage the one in the body.
+ * The resource of a request to a custom resource, with the errors of its own handler upstream. Parts of the path after
+ * `status` and `scale` are ignored, as upstream; the subresources that upstream does not have end their path. Not ignored
+ * is a POST to the path of an object, which upstream takes as a creation: authorization would see the name in the path,
+ * and storage the one in the body.
  */
 function customTarget(
   resource: Resource,
-  { name, subresource: wanted }: ResourcePath,
+  { name, subresource: wanted, rest }: ResourcePath,
   verb: string,
 ): Omit<ResourceRef, 'namespace'> {
   const subject = { group: resource.group, kind: resource.plural }
   const subresource = wanted === '' ? undefined : resource.subresources.find((one) => one.name === wanted)
-  if (wanted !== '' && subresource === undefined) throw notFound({ ...subject, name })
+  const isBelow = subresource !== undefined && rest.length > 0 && !ignoresRest.has(subresource.role)
+  if (wanted !== '' && (subresource === undefined || isBelow)) throw notFound({ ...subject, name })
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   const isNamedCreate = verb === 'create' && name !== '' && subresource === undefined
   if (!verbs.includes(verb as Verb) || isNamedCreate) throw methodNotAllowed(subject, verb)
   if (name === '' && !onCollection.has(verb)) throw badRequest('name must be provided')
   return { resource, name, ...(subresource && { subresource }) }
 }
+
+/** The subresources of a CRD. */
+const ignoresRest: ReadonlySet<SubresourceRole> = new Set(['part', 'scale'])
 
 /** The error for unknown paths, with upstream's text and empty details. */
 export function unknownPath(): ApiError {

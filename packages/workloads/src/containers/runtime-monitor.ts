@@ -121,7 +121,7 @@ export class RuntimeMonitor {
   }
 
   #fail(problem: string): void {
-    if (this.#problem === undefined) this.#log.info('the container runtime does not answer', { problem })
+    if (this.#problem === undefined) this.#log.info('container runtime does not answer', { problem })
     this.#live = undefined
     this.#problem = problem
     this.#events?.abort(new Error('the container runtime does not answer'))
@@ -149,7 +149,7 @@ export class RuntimeMonitor {
         const events = runtime.streams.events({ signal, sinceMs: clock.now() - overlapMs, onOpen })
         for await (const { action, labels } of events) this.#onEvent(action, labels)
       } catch (error) {
-        if (!signal.aborted) this.#log.debug('the stream of events has ended', { error })
+        if (!signal.aborted) this.#log.debug('stream of container events ended', { error })
       }
       if (isAborted(signal)) return
       await this.#lookWithoutEvents(runtime, signal)

@@ -1,7 +1,7 @@
 /** Applications as modules, and parts of an application. */
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { defineApp, type ProcessInput, type WorkloadReference } from './define-app.ts'
-import { selectWorkloads } from './selection.ts'
+import { providersAmong, selectWorkloads } from './selection.ts'
 
 const shop = defineApp(({ process, task, service, container, object }) => {
   const cache = container('cache', { image: 'redis', ports: [{ name: 'redis', containerPort: 6379 }] })
@@ -118,5 +118,39 @@ describe('a part of an application', () => {
         name,
       ])
     expect(select('nightly', 'web')).toEqual([['nightly', 'settings'], ['web']])
+  })
+
+  const apiVersion = 'workloads.evenkeel.dev/v1'
+  const part = (kind: string, name: string, spec: object) => ({
+    object: { apiVersion, kind, metadata: { name, labels: { app: name } }, spec: { ...spec } },
+  })
+  const env = [{ name: 'URL', valueFrom: { service: { name: 'data' } } }]
+  const wired = [
+    part('Process', 'other', { command: ['a'] }),
+    part('Process', 'db', { command: ['a'], dependsOn: [{ name: 'disk' }] }),
+    part('Process', 'disk', { command: ['a'] }),
+    part('Service', 'data', { selector: { matchLabels: { app: 'db' } } }),
+    part('Endpoint', 'elsewhere', { service: 'data', address: '10.0.0.7', port: 5432 }),
+    part('Endpoint', 'another', { service: 'other', port: 80 }),
+    part('Container', 'box', { image: 'a', env }),
+    part('Task', 'job', { template: { spec: { command: ['a'], env } } }),
+    part('Schedule', 'nightly', { template: { spec: { template: { spec: { command: ['a'], env } } } } }),
+  ]
+  const namesOf = (chosen: readonly { readonly object: { readonly metadata: { readonly name: string } } }[]) =>
+    chosen.map(({ object }) => object.metadata.name)
+
+  test.each(['box', 'job', 'nightly'])(
+    'has the Service whose address is in a variable of %s, and all that is behind it, also Endpoints',
+    (name) => {
+      expect(namesOf(selectWorkloads(wired, [name]).objects)).toEqual(['db', 'disk', 'data', 'elsewhere', name])
+    },
+  )
+
+  test('providers of an object are what it refers to and what is behind a Service; a Service has none', () => {
+    const providers = (name: string) =>
+      wired.flatMap(({ object }) => (object.metadata.name === name ? namesOf(providersAmong(object, wired)) : []))
+    expect(providers('job')).toEqual(['data', 'db', 'elsewhere'])
+    expect(providers('db')).toEqual(['disk'])
+    expect(providers('data')).toEqual([])
   })
 })

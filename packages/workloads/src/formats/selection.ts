@@ -3,6 +3,7 @@
  *
  *   web ──▶ api ──▶ db         select ['api'] is api and db
  *            └────▶ cache-svc ──▶ Process cache by its labels: also part of it, by dependsOn or by valueFrom of a variable
+ *                        └──────▶ Endpoint that names cache-svc: also part of it
  *
  * Objects of other kinds (ConfigMaps, a user's own) are always part of it.
  */
@@ -15,7 +16,7 @@ interface ObjectReference {
 }
 
 /** Every `dependsOn` of a spec, also in its templates. */
-export function dependenciesIn(spec: unknown): readonly ObjectReference[] {
+function dependenciesIn(spec: unknown): readonly ObjectReference[] {
   if (typeof spec !== 'object' || spec === null) return []
   const { dependsOn, template, spec: inner } = spec as Readonly<Record<string, unknown>>
   const own = Array.isArray(dependsOn) ? (dependsOn as readonly ObjectReference[]) : []
@@ -35,6 +36,8 @@ interface Variable {
 }
 
 interface Wired {
+  /** Of an Endpoint. */
+  readonly service?: string
   readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> }
   readonly networks?: readonly { readonly name?: string }[]
   readonly volumeMounts?: readonly { readonly volume?: string }[]
@@ -66,9 +69,24 @@ export function selectWorkloads<T extends { readonly object: WorkloadObject }>(
   }
 }
 
+/**
+ * What has to be there until an object is gone: what it refers to, and what is behind a Service that it refers to.
+ *
+ *   web ──▶ Service api ──▶ Process api        providers of web: both; of the Service: none, it goes together with what is behind it
+ */
+export function providersAmong<T extends { readonly object: WorkloadObject }>(
+  object: WorkloadObject,
+  workloads: readonly T[],
+): readonly T[] {
+  if (object.kind === 'Service') return []
+  const own = neededBy(object, workloads)
+  const behind = own.flatMap((one) => (one.object.kind === 'Service' ? neededBy(one.object, workloads) : []))
+  return [...new Set([...own, ...behind])]
+}
+
 /** The workloads that an object refers to. */
 function neededBy<T extends { readonly object: WorkloadObject }>(
-  { kind, spec = {} }: WorkloadObject,
+  { kind, metadata, spec = {} }: WorkloadObject,
   workloads: readonly T[],
 ): readonly T[] {
   const { selector, networks = [], volumeMounts = [] } = spec as Wired
@@ -85,6 +103,8 @@ function neededBy<T extends { readonly object: WorkloadObject }>(
     )
     const own = { ...object.metadata.labels, ...(object.spec as Wired | undefined)?.template?.metadata?.labels }
     const isSelected = kind === 'Service' && labels.length > 0 && labels.every(([name, value]) => own[name] === value)
-    return isNamed || isSelected
+    const isEndpoint =
+      kind === 'Service' && object.kind === 'Endpoint' && (object.spec as Wired | undefined)?.service === metadata.name
+    return isNamed || isSelected || isEndpoint
   })
 }

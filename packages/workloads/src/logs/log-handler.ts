@@ -34,7 +34,10 @@ export function logHandler(services: LogHandlerServices): StreamHandler {
     const options = readLogOptions(request.query, { sources })
     const follow = (): FollowedObject =>
       new Followed(request, {
-        onFailure: (error) => services.log?.error('an object with an open log cannot be followed', { error }),
+        onFailure: (error) => {
+          const { name: object, namespace } = request.object.metadata
+          services.log?.error('cannot follow an object with an open log', { kind: 'Process', object, namespace, error })
+        },
       })
     const body = await bodyOf(request, options, { ...services, follow })
     return {

@@ -59,7 +59,7 @@ export class LogKeeper {
     )
     for (const loading of this.#kept.get(mark) ?? [])
       loading.catch((error: unknown) => {
-        this.#seams.log?.warn('cannot read the index of a log', { error })
+        this.#seams.log?.warn('cannot read the index of a log', { mark, error })
         this.#kept.delete(mark)
       })
   }
@@ -76,7 +76,7 @@ export class LogKeeper {
     this.#problems.delete(mark)
     for (const loading of logs ?? []) {
       const releasing = this.#release(loading).catch((error: unknown) => {
-        this.#seams.log?.warn('cannot save the index of a log', { error })
+        this.#seams.log?.warn('cannot save the index of a log', { mark, error })
       })
       this.#releasing.add(releasing)
       void releasing.finally(() => this.#releasing.delete(releasing))

@@ -74,7 +74,7 @@ export class Services {
   async open(): Promise<void> {
     this.#proxies.open()
     const failure = await this.#router?.open()
-    if (failure) this.#options.log?.warn('the router cannot listen', { ...failure })
+    if (failure) this.#options.log?.warn('router cannot listen', { ...failure })
   }
 
   /** Nothing is accepted any more; connections go on. */

@@ -322,6 +322,7 @@ describe('row 10: a connection is refused', () => {
     const { open } = await serve(shout)
     expect(await status(open('', { path: `${websites}/none/exec` }))).toBe('404')
     expect(await status(open('', { path: `${websites}/home/other` }))).toBe('404')
+    expect(await status(open('', { path: `${websites}/home/exec/more` }))).toBe('404')
     expect(await status(open('', { token: 'wrong' }))).toBe('401')
     expect(await status(open('', { more: ['Origin: https://evil.example'] }))).toBe('403')
   })

@@ -77,6 +77,22 @@ test('a missing object, an unknown stream and other methods are refused before t
   await server.server.stop()
 })
 
+test('a path below a stream does not exist: the handler is not called', async () => {
+  let calls = 0
+  const server = await startWith(() => ({ body: `${++calls}` }))
+  for (const path of ['log/more', 'log/../../x', 'log/%2e%2e', 'log/a/b?follow=true'])
+    expect((await server.ask('GET', `${websites}/home/${path}`)).json, path).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      message: 'websites.demo.example.com "home" not found',
+    })
+  expect(calls).toBe(0)
+  // A slash at the end is ignored everywhere; below a status everything is, as in Kubernetes.
+  expect((await server.ask('GET', `${websites}/home/log/`)).text).toBe('1')
+  expect((await server.ask('GET', `${websites}/home/status/more`)).status).toBe(200)
+  await server.server.stop()
+})
+
 test('an error before the first answer is a Status, one of the handler itself a 500 in the log', async () => {
   const errors: LogRecord[] = []
   let error: Error = new ApiError('BadRequest', 'home has a terminal')

@@ -159,6 +159,14 @@ describe('POST of an action', () => {
     expect(await request(server.transport, `POST ${path}/other/restart`)).toMatchObject({ status: 404 })
   })
 
+  test('is not at the paths below its own', async () => {
+    const before = (await web()).metadata.resourceVersion
+    expect(await request(server.transport, `POST ${path}/web/restart/more`, { body: {} })).toMatchObject({
+      status: 404,
+    })
+    expect((await web()).metadata.resourceVersion).toBe(before)
+  })
+
   test('is in discovery, and goes with the annotation', async () => {
     const names = async (): Promise<string[]> =>
       (
