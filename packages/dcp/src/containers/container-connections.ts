@@ -44,7 +44,6 @@ export async function ensureConnections(
   }
 }
 
-/** Returns whether there was any. */
 export async function removeConnections(owner: KubeObject, options: ConnectionOptions): Promise<void> {
   for (const connection of await ownConnections(owner, options.client)) await remove(connection, options)
 }

@@ -189,6 +189,8 @@ async function report(facts: NetworkFacts, network: NetworkObject, { client, sta
 /** Connects a container to a network, and disconnects it with the object. */
 export class ConnectionController {
   readonly #options: PartOptions
+  /** By name: the network that a connection waits for. */
+  readonly #waiting = new Map<string, string>()
 
   constructor(options: PartOptions) {
     this.#options = options
@@ -202,9 +204,6 @@ export class ConnectionController {
       cleanup: (connection, context) => this.#cleanup(connection, context),
     }
   }
-
-  /** By name: the network that a connection waits for. */
-  readonly #waiting = new Map<string, string>()
 
   #waitersFor(network: string): readonly { readonly name: string }[] {
     return [...this.#waiting].flatMap(([name, wanted]) => (wanted === network ? [{ name }] : []))
