@@ -21,7 +21,7 @@ export function replaced<T extends object>(target: T, methods: object): T {
 const history: readonly string[] = [
   ...['pid', 'executionID', 'startupTimestamp', 'stdOutFile', 'stdErrFile', 'exitCode', 'healthStatus'],
   ...['lastScaleTime', 'proxyProcessPid'],
-  ...['containerId', 'containerName', 'effectiveEnv'],
+  ...['containerId', 'containerName'],
 ]
 
 /** A controller with a status that does not tell of the past. */
