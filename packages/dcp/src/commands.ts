@@ -65,7 +65,7 @@ const usage = `dcp runs an application.
                          starts a program outside of this process tree, and prints its process id
   dcp stop-process-tree  --pid PID [--process-start-time TIME] [--skip-descendants]
   dcp cleanup            WORKLOAD-ID
-                         reports what was stopped, as JSON; nothing outlives a session here
+                         reports what was stopped, as JSON: nothing; what is persistent is left
 `
 
 /** Runs a command; returns its exit code. @throws {UsageError} when it cannot be run as it was given. */
@@ -232,7 +232,7 @@ async function runStop(words: readonly string[], { signal }: Program): Promise<v
 
 const workloadIdBytesMax = 1024
 
-/** Nothing outlives a session, so nothing is ever left to stop. */
+/** What a session made is gone with it; what is persistent is left. */
 function reportCleanup(words: readonly string[], program: Program): Promise<void> {
   const [given = '', ...more] = words
   const workloadId = given.trim()
