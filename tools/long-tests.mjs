@@ -5,6 +5,7 @@
 export const longTests = [
   'packages/evenkeel/src/testing/explored/**/*.test.ts',
   'packages/evenkeel/src/testing/explore.test.ts',
+  'packages/evenkeel/src/testing/held-objects.test.ts',
   'packages/evenkeel/src/testing/pairs.test.ts',
   'packages/evenkeel/src/testing/swarm.test.ts',
   'packages/evenkeel/src/testing/workers.test.ts',
@@ -53,6 +54,8 @@ export const longTests = [
   'packages/workloads/src/env-references.test.ts',
   'packages/workloads/src/watch/process-watch.test.ts',
   'packages/dcp/src/host.test.ts',
+  'packages/dcp/src/containers/containers.test.ts',
+  'packages/dcp/src/containers/real-containers.test.ts',
   'packages/dcp/src/controllers/executables.test.ts',
   'packages/dcp/src/controllers/services.test.ts',
   'packages/dcp/src/logs/object-logs.test.ts',

@@ -106,6 +106,9 @@ export const judgeImports: readonly string[] = [
   'evenkeel/unstable/cache',
 ]
 
+/** Starts a real container runtime for tests, in one way for all packages. */
+export const podmanFixture = 'packages/workloads/src/containers/podman.fixture.ts'
+
 /** Published cases that the conformance suite runs. */
 export const judgeData: readonly string[] = ['@bufbuild/cel-spec']
 

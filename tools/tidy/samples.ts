@@ -116,6 +116,25 @@ const layerSamples: readonly Sample[] = [
   },
   {
     check: 'layers',
+    path: 'packages/dcp/src/b.ts',
+    text: "import { a } from '../../workloads/src/containers/podman.fixture.ts'",
+    beside: {
+      'packages/dcp/package.json': '{}',
+      'packages/workloads/src/containers/podman.fixture.ts': 'export const a = 1',
+    },
+    says: /leaves packages\/dcp/,
+  },
+  {
+    check: 'layers',
+    path: 'packages/dcp/src/b.test.ts',
+    text: "import { a } from '../../workloads/src/containers/podman.fixture.ts'",
+    beside: {
+      'packages/dcp/package.json': '{}',
+      'packages/workloads/src/containers/podman.fixture.ts': 'export const a = 1',
+    },
+  },
+  {
+    check: 'layers',
     path: 'examples/one/main.ts',
     text: "import { a } from '../two/kinds.ts'",
     says: /leaves examples\/one/,

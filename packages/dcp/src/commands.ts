@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { detectRuntime, runtimeNames } from './container-runtime.ts'
+import { detectRuntime, isRuntimeName, runtimeNames, type RuntimeName } from './container-runtime.ts'
 import { openProgramLog } from './log-socket.ts'
 import { forkProcess, stopProcessTree } from './process-commands.ts'
 import { runSession, type SessionOptions } from './session.ts'
@@ -50,7 +50,7 @@ const commands: Readonly<Record<string, Run>> = {
 const elsewhere: Readonly<Record<string, string>> = {
   'run-controllers': 'start-apiserver runs the controllers itself',
   'monitor-process': 'a watchdog of start-apiserver ends what is left',
-  'monitor-container': 'containers are not run here',
+  'monitor-container': 'a watchdog of start-apiserver removes what is left',
   'session-log': 'the log goes to DCP_LOG_SOCKET, or to stderr',
 }
 
@@ -65,7 +65,7 @@ const usage = `dcp runs an application.
                          starts a program outside of this process tree, and prints its process id
   dcp stop-process-tree  --pid PID [--process-start-time TIME] [--skip-descendants]
   dcp cleanup            WORKLOAD-ID
-                         reports what was stopped, as JSON; nothing outlives a session here
+                         reports what was stopped, as JSON: nothing; what is persistent is left
 `
 
 /** Runs a command; returns its exit code. @throws {UsageError} when it cannot be run as it was given. */
@@ -113,10 +113,10 @@ async function showInfo(words: readonly string[], program: Program): Promise<voi
 }
 
 /** @throws {UsageError} for an unknown one. */
-function runtimeOf(flag: string | undefined, { env }: Program): string | undefined {
+function runtimeOf(flag: string | undefined, { env }: Program): RuntimeName | undefined {
   const wanted = flag ?? env['DCP_CONTAINER_RUNTIME']
   if (wanted === undefined || wanted === '') return undefined
-  if (!runtimeNames.includes(wanted))
+  if (!isRuntimeName(wanted))
     throw new UsageError(`--container-runtime must be ${runtimeNames.join(' or ')}, got ${JSON.stringify(wanted)}`)
   return wanted
 }
@@ -182,7 +182,7 @@ function sessionOptions(values: ServerFlags, program: Program): Omit<SessionOpti
     folder,
     profileFolder: env['DCP_DIAGNOSTICS_LOG_FOLDER'] || join(tmpdir(), 'dcp', 'logs'),
     keepsFolder: /^(?:1|true|on|yes)$/i.test(env['DCP_PRESERVE_EXECUTABLE_LOGS'] ?? ''),
-    containerRuntime: runtimeOf(values['container-runtime'], program) ?? 'docker',
+    containerRuntime: runtimeOf(values['container-runtime'], program),
     containerLogSocket: values['test-container-orchestrator-socket'],
     cleanupMs: (Number(env['DCP_SHUTDOWN_TIMEOUT_SECONDS']) || 120) * 1000,
   }
@@ -232,7 +232,7 @@ async function runStop(words: readonly string[], { signal }: Program): Promise<v
 
 const workloadIdBytesMax = 1024
 
-/** Nothing outlives a session, so nothing is ever left to stop. */
+/** What a session made is gone with it; what is persistent is left. */
 function reportCleanup(words: readonly string[], program: Program): Promise<void> {
   const [given = '', ...more] = words
   const workloadId = given.trim()

@@ -16,16 +16,19 @@ interface RuntimeStatus {
   readonly error?: string
 }
 
-const hostNames: Readonly<Record<string, string>> = {
-  docker: 'host.docker.internal',
-  podman: 'host.containers.internal',
-}
+const hostNames = { docker: 'host.docker.internal', podman: 'host.containers.internal' } as const
 
-export const runtimeNames: readonly string[] = Object.keys(hostNames)
+export type RuntimeName = keyof typeof hostNames
+
+export const runtimeNames = Object.keys(hostNames) as readonly RuntimeName[]
+
+export function isRuntimeName(name: string): name is RuntimeName {
+  return name in hostNames
+}
 
 interface DetectOptions {
   /** The only one to ask. @default all; of several the first that runs */
-  readonly wanted?: string | undefined
+  readonly wanted?: RuntimeName | undefined
   readonly timeoutMs: number
 }
 
@@ -37,8 +40,8 @@ export async function detectRuntime({ wanted, timeoutMs }: DetectOptions): Promi
   return { runtime: '', hostName: '', installed: false, running: false, error: 'no container runtime was asked' }
 }
 
-async function statusOf(name: string, timeoutMs: number): Promise<RuntimeStatus> {
-  const status = { runtime: name, hostName: hostNames[name] ?? '' }
+async function statusOf(name: RuntimeName, timeoutMs: number): Promise<RuntimeStatus> {
+  const status = { runtime: name, hostName: hostNames[name] }
   const error = await ask(name, ['container', 'ls', '--last', '1', '--quiet'], timeoutMs)
   if (!error) return { ...status, installed: true, running: true }
   const isInstalled = error.code !== 'ENOENT'

@@ -19,7 +19,7 @@ import { SystemRandom, type Clock, type Logger } from 'evenkeel/unstable/base'
 import { openIdentity, type CertificateFiles } from './certificate-files.ts'
 import { dcpControllers, type DcpControllers } from './controllers/controllers.ts'
 import type { ResourceCleanup } from './execution.ts'
-import { runtimeLogs, socketLogs } from './logs/container-log.ts'
+import { runtimeLogs, socketLogs, type ContainerLogs } from './logs/container-log.ts'
 import { waitForEnd } from './monitored-process.ts'
 import { startDcpServer, type DcpServer } from './server.ts'
 import { UsageError } from './usage-error.ts'
@@ -38,7 +38,8 @@ export interface SessionOptions {
   /** The folder of the session; absent: there is none to remove. */
   readonly folder: string | undefined
   readonly keepsFolder: boolean
-  readonly containerRuntime: string
+  /** @default the first that answers */
+  readonly containerRuntime: 'docker' | 'podman' | undefined
   /** Where profiles are written to. */
   readonly profileFolder: string
   /** A Unix socket that gives the logs of containers instead. */
@@ -93,12 +94,21 @@ interface Runs extends DcpControllers {
 }
 
 /** The controllers of a session, and a new folder for what they start: no other session has used it. */
-async function openRuns({ folder = tmpdir(), keepsFolder, clock, log }: SessionOptions): Promise<Runs> {
+async function openRuns({
+  folder = tmpdir(),
+  keepsFolder,
+  clock,
+  log,
+  containerRuntime,
+}: SessionOptions): Promise<Runs> {
   await mkdir(folder, { recursive: true })
   const runs = await mkdtemp(join(folder, 'runs-'))
   return {
     folder: runs,
-    ...dcpControllers({ folder: runs, sessionFolder: folder, keepsLogs: keepsFolder, clock, log }),
+    ...dcpControllers({
+      ...{ folder: runs, sessionFolder: folder, keepsLogs: keepsFolder, clock, log },
+      wantedRuntime: containerRuntime,
+    }),
   }
 }
 
@@ -167,13 +177,13 @@ async function openServer(
 ): Promise<OpenedServer> {
   const { certificate, token, port, folder = tmpdir(), clock, log, cleanupMs } = options
   const { identity, caPem, host } = await openIdentity(certificate, { clock, random: new SystemRandom(), token })
-  const { containerLogSocket, containerRuntime, profileFolder } = options
+  const { profileFolder } = options
   const server = await startDcpServer({
     identity,
     host,
     port,
     logFolder: folder,
-    containers: containerLogSocket === undefined ? runtimeLogs(containerRuntime) : socketLogs(containerLogSocket),
+    containers: containerLogsOf(options, runs),
     openProgramLog: runs && ((path) => openRunLog(runs, path)),
     profileFolder,
     cleanupMs,
@@ -187,6 +197,15 @@ async function openServer(
   const url = new URL(server.url)
   url.hostname = host.includes(':') ? `[${host}]` : host
   return { ...server, url: url.origin, caPem }
+}
+
+/** Of containers that run here, of those of the tests of dcp, or of those of controllers elsewhere. */
+function containerLogsOf(
+  { containerLogSocket, containerRuntime = 'docker' }: SessionOptions,
+  runs: Runs | undefined,
+): ContainerLogs {
+  if (containerLogSocket !== undefined) return socketLogs(containerLogSocket)
+  return runs?.containerLogs ?? runtimeLogs(containerRuntime)
 }
 
 /** Other files are logs with times in them: those of controllers elsewhere. */

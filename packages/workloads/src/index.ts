@@ -13,7 +13,9 @@ export {
   type ContainerVolumeObject,
 } from './containers/container-kind.ts'
 export type { ContainerLogOptions } from './containers/container-log.ts'
+export { ContainerRunner, type ContainerRunnerOptions } from './containers/container-runner.ts'
 export {
+  isRuntimeError,
   RuntimeError,
   type BuildPlan,
   type ContainerFacts,
@@ -41,6 +43,9 @@ export {
   type VolumePlan,
 } from './containers/container-runtime.ts'
 export { EngineRuntime } from './containers/engine-runtime.ts'
+export { Images } from './containers/images.ts'
+export { findRuntime, type FoundRuntime } from './containers/os-runtime.ts'
+export type { LiveRuntime } from './containers/runtime-monitor.ts'
 export { SimulatedRuntime } from './containers/simulated-runtime.ts'
 export { OsFiles, type Files } from './files.ts'
 export {
@@ -98,6 +103,7 @@ export {
 } from './process-host.ts'
 export { Process, type ProcessObject } from './process-kind.ts'
 export { systemTable, type ProcessTable } from './process-table.ts'
+export { EnvironmentError } from './environment.ts'
 export { readEnvFile } from './process-plan.ts'
 export type { ProbeCheck, ProbeChecks, ProbeOutcome } from './prober.ts'
 export { Runner, type RunnerOptions } from './runner.ts'

@@ -21,6 +21,8 @@ import {
 import type { ControllerDeclaration, Kind } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
 import { createLogger, SystemClock, type Clock } from 'evenkeel/unstable/base'
+import { containerParts, type ContainerSettings } from '../containers/containers.ts'
+import type { ContainerLogs } from '../logs/container-log.ts'
 import { ExecutableController } from './executable-controller.ts'
 import { notRunControllers } from './not-run.ts'
 import { ObjectLog } from './object-log.ts'
@@ -28,7 +30,7 @@ import { PortBook } from './port-book.ts'
 import { ReplicaSetController } from './replica-set-controller.ts'
 import { ServiceController } from './service-controller.ts'
 
-interface DcpControllersOptions extends Omit<RunnerOptions, 'onConnections'> {
+interface DcpControllersOptions extends Omit<RunnerOptions, 'onConnections'>, ContainerSettings {
   /** Where hosts look for the logs of objects and for certificates. */
   readonly sessionFolder: string
   /** What programs inherit. @default the environment of this process */
@@ -42,7 +44,9 @@ interface DcpControllersOptions extends Omit<RunnerOptions, 'onConnections'> {
 export interface DcpControllers {
   readonly controllers: readonly ControllerDeclaration<Kind, ManagedContext>[]
   readonly runner: Runner
-  /** Ends every program and every connection. Returns runs that could not be ended. */
+  /** Of containers that run here. */
+  readonly containerLogs: ContainerLogs
+  /** Ends every program, every container and every connection. Returns runs that could not be ended. */
   stop(): Promise<readonly Run[]>
 }
 
@@ -66,17 +70,30 @@ export function dcpControllers(options: DcpControllersOptions): DcpControllers {
     checks: options.checks ?? new OsProbes({ clock }),
     ambient: env,
   })
+  const containers = containerParts({
+    ...options,
+    ...{ runner, ports, files, objectLog, clock, cwd, env, log },
+    checks: options.checks ?? new OsProbes({ clock }),
+  })
   const services = new ServiceController({ runner, ports, feed: feeds.connections, objectLog })
   return {
     controllers: [
       executables.declaration(),
       new ReplicaSetController().declaration(),
       services.declaration(),
+      ...containers.controllers,
       ...notRunControllers(objectLog),
     ] as readonly ControllerDeclaration<Kind, ManagedContext>[],
     runner,
-    stop: () => {
+    containerLogs: containers.logs,
+    stop: async () => {
       executables.close()
+      try {
+        await containers.close()
+      } catch (error) {
+        log.error('containers could not be removed', { error })
+      }
+      // Last: until here its watchdog would end what is left.
       return runner.stop()
     },
   }

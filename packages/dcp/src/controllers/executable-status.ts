@@ -56,7 +56,7 @@ export function reportLost(status: StatusWriter, nowMs: number): void {
   status.set({ state: 'Unknown', finishTimestamp: formatMicroTime(nowMs), healthStatus: 'Caution' })
 }
 
-interface HealthFacts {
+export interface HealthFacts {
   readonly hasProbes: boolean
   readonly results: readonly ProbeResult[]
 }
@@ -93,12 +93,12 @@ function runFields({ identity, startedAtMs, logFile, errorFile }: Run) {
 }
 
 /** Healthy when every probe was successful; Unhealthy when one failed. */
-function healthOf({ hasProbes, results }: HealthFacts): string {
+export function healthOf({ hasProbes, results }: HealthFacts): string {
   if (!hasProbes) return 'Healthy'
   if (results.some(({ outcome }) => outcome === 'Failure')) return 'Unhealthy'
   return results.length > 0 && results.every(({ outcome }) => outcome === 'Success') ? 'Healthy' : 'Caution'
 }
 
-function resultsField({ results }: HealthFacts) {
+export function resultsField({ results }: HealthFacts) {
   return results.length === 0 ? {} : { healthProbeResults: [...results] }
 }

@@ -8,14 +8,14 @@ import {
   type Network,
   type ProcessHost,
 } from '@evenkeel/workloads'
-import type { Client, ControllerDeclaration, Kind } from 'evenkeel'
-import type { ManagedContext } from 'evenkeel/controller'
+import type { Client, Kind } from 'evenkeel'
 import { explore, formatReport, type Scenario, type UserStep, type WorldView } from 'evenkeel/testing'
 import { describe, expect, test } from 'vitest'
 import { allKinds } from '../kinds/all.ts'
 import { Executable, ExecutableReplicaSet } from '../kinds/executable.ts'
 import { Endpoint, Service } from '../kinds/network.ts'
 import { dcpControllers } from './controllers.ts'
+import { replaced, withoutHistory, type AnyDeclaration } from './explored.fixture.ts'
 
 interface Machine {
   readonly host: SimulatedHost
@@ -23,8 +23,6 @@ interface Machine {
   readonly logFiles: SimulatedLogFiles
   readonly network: SimulatedNetwork
 }
-
-type AnyDeclaration = ControllerDeclaration<Kind, ManagedContext>
 
 /** A mistake that is made on purpose. */
 interface Mistake {
@@ -74,39 +72,6 @@ const stops: readonly UserStep[] = [createService, createExecutable, stopExecuta
 const sets: readonly UserStep[] = [createSet, shrinkSet, remove(ExecutableReplicaSet)]
 /** Kinds that no step is about: without their controllers a schedule is faster. */
 const others: readonly string[] = allKinds.map(({ kind }) => kind).filter((kind) => /^Container/.test(kind))
-
-/** The object with some methods replaced. */
-function replaced<T extends object>(target: T, methods: object): T {
-  return new Proxy(target, {
-    get: (real, name): unknown => {
-      if (name in methods) return Reflect.get(methods, name)
-      const value: unknown = Reflect.get(real, name, real)
-      return typeof value === 'function' ? (value.bind(real) as unknown) : value
-    },
-  })
-}
-
-/** What tells of the past in a status, and is read by no later reconcile: it differs when the past does, as it should. */
-const history: readonly string[] = [
-  ...['pid', 'executionID', 'startupTimestamp', 'stdOutFile', 'stdErrFile', 'exitCode', 'healthStatus'],
-  ...['lastScaleTime', 'proxyProcessPid'],
-]
-
-/** A controller with a status that does not tell of the past. */
-function withoutHistory(declaration: AnyDeclaration): AnyDeclaration {
-  const { reconcile } = declaration
-  return {
-    ...declaration,
-    reconcile: (object, context) => {
-      const set = (fields: object): void => {
-        const told = Object.entries(fields).filter(([name]) => !history.includes(name))
-        context.status.set(Object.fromEntries(told) as never)
-      }
-      const status = replaced(context.status, { set })
-      return reconcile?.(object, Object.create(context, { status: { value: status } }) as typeof context)
-    },
-  }
-}
 
 const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario<Machine> => ({
   name: 'dcp',

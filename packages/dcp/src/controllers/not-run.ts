@@ -1,27 +1,19 @@
 /**
  * Kinds whose objects are not run here: their status says so at once, so that a host does not wait for them.
  *
- *   Container, ContainerExec, ContainerNetwork   FailedToStart
- *   ContainerVolume                              RuntimeUnhealthy
- *   ContainerNetworkTunnelProxy                  Failed
+ *   ContainerNetworkTunnelProxy   Failed
  */
 import type { ControllerDeclaration, Kind, KubeObject } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
 import { formatMicroTime } from 'evenkeel/unstable/api'
-import { Container, ContainerExec, ContainerVolume } from '../kinds/container.ts'
-import { ContainerNetwork, ContainerNetworkTunnelProxy } from '../kinds/network.ts'
+import { ContainerNetworkTunnelProxy } from '../kinds/network.ts'
 import { textOf, valuesOf, type Values } from '../rules/field-values.ts'
 import type { ObjectLog } from './object-log.ts'
 
-const message =
-  'containers are not run by this dcp: run the program as an Executable, or use the dcp that runs containers'
+const message = 'tunnels are not run by this dcp: containers reach this machine by the name that `dcp info` says'
 
 /** The status of an object that is not run, by kind. */
 const statuses: readonly (readonly [kind: Kind, statusAt: (now: string) => Values])[] = [
-  [Container, (now) => ({ state: 'FailedToStart', message, finishTimestamp: now, healthStatus: 'Unhealthy' })],
-  [ContainerExec, (now) => ({ state: 'FailedToStart', startupTimestamp: now, finishTimestamp: now })],
-  [ContainerNetwork, () => ({ state: 'FailedToStart', message })],
-  [ContainerVolume, () => ({ state: 'RuntimeUnhealthy' })],
   [ContainerNetworkTunnelProxy, () => ({ state: 'Failed', message })],
 ]
 

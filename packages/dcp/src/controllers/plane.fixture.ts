@@ -6,6 +6,7 @@ import {
   SimulatedHost,
   SimulatedLogFiles,
   SimulatedNetwork,
+  SimulatedRuntime,
   type ProbeCheck,
   type ProbeOutcome,
 } from '@evenkeel/workloads'
@@ -33,6 +34,7 @@ interface SimulatedApplication {
   readonly client: Client
   readonly host: SimulatedHost
   readonly network: SimulatedNetwork
+  readonly runtime: SimulatedRuntime
   readonly files: SimulatedFiles
   readonly logFiles: SimulatedLogFiles
   readonly parts: DcpControllers
@@ -57,6 +59,7 @@ export async function startApplication(): Promise<SimulatedApplication> {
   const clock = new RelayClock()
   const host = new SimulatedHost({ clock })
   const [files, logFiles, network] = [new SimulatedFiles(), new SimulatedLogFiles({ clock }), new SimulatedNetwork()]
+  const runtime = new SimulatedRuntime({ clock, images: ['app:1'] })
   const probes: SimulatedApplication['probes'] = { answer: () => ({ isOk: true, output: 'fine' }), checks: [] }
   const parts = dcpControllers({
     folder: '/runs',
@@ -69,7 +72,7 @@ export async function startApplication(): Promise<SimulatedApplication> {
         return Promise.resolve(probes.answer(check))
       },
     },
-    ...{ host, files, logFiles, network, clock },
+    ...{ host, files, logFiles, network, clock, containerRuntime: runtime },
     random: new SeededRandom('dcp'),
   })
   const plane = await startTestPlane({
@@ -83,7 +86,7 @@ export async function startApplication(): Promise<SimulatedApplication> {
   onTestFinished(() => plane.stop())
   const { client } = plane
   return {
-    ...{ plane, client, host, network, files, logFiles, parts, probes },
+    ...{ plane, client, host, network, runtime, files, logFiles, parts, probes },
     create: (kind, name, content) =>
       client.create({ apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name }, ...content } as KubeObject),
     async until(kind, name, isSo) {

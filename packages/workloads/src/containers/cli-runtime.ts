@@ -10,6 +10,9 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import {
+  connectedWords,
+  disconnectedWords,
+  ignoring,
   pullFailure,
   RuntimeError,
   startFailure,
@@ -108,8 +111,7 @@ export class CliRuntime implements ContainerRuntime {
     })
     const id = output.trim().split('\n').at(-1) ?? ''
     try {
-      for (const { name, aliases } of plan.networks.slice(1))
-        await this.#run(['network', 'connect', ...aliases.flatMap((alias) => ['--alias', alias]), name, id])
+      for (const { name, aliases } of plan.networks.slice(1)) await this.#connect(name, id, aliases)
     } catch (error) {
       await this.removeContainer(id)
       throw error
@@ -174,6 +176,18 @@ export class CliRuntime implements ContainerRuntime {
 
   removeNetwork(name: string): Promise<void> {
     return this.#remove(['network', 'rm', name])
+  }
+
+  connectNetwork(name: string, container: string, aliases: readonly string[]): Promise<void> {
+    return ignoring(this.#connect(name, container, aliases), connectedWords)
+  }
+
+  disconnectNetwork(name: string, container: string): Promise<void> {
+    return ignoring(this.#run(['network', 'disconnect', '--force', name, container]), disconnectedWords)
+  }
+
+  #connect(name: string, container: string, aliases: readonly string[]): Promise<unknown> {
+    return this.#run(['network', 'connect', ...aliases.flatMap((alias) => ['--alias', alias]), name, container])
   }
 
   async createVolume({ name, labels }: VolumePlan): Promise<void> {
@@ -323,7 +337,8 @@ function createArguments(plan: ContainerPlan, ambient: CliOptions['env']): reado
   const [entryPoint, ...commandRest] = command ?? []
   const [network] = networks
   return [
-    ...['--name', plan.name, '--stop-signal', plan.stopSignal, '--restart', 'no', '--pull', 'never'],
+    ...['--name', plan.name, '--restart', plan.restartPolicy ?? 'no', '--pull', 'never'],
+    ...(plan.stopSignal === undefined ? [] : ['--stop-signal', plan.stopSignal]),
     ...labelArguments(plan.labels),
     ...Object.entries(plan.env).flatMap(([name, value]) => [
       '--env',

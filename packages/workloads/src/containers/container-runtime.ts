@@ -91,7 +91,10 @@ export interface ContainerPlan {
   readonly workingDir?: string
   readonly memoryBytes?: number
   readonly nanoCpus?: number
-  readonly stopSignal: string
+  /** @default that of the image */
+  readonly stopSignal?: string
+  /** What the runtime does when the container ends. @default no */
+  readonly restartPolicy?: 'no' | 'on-failure' | 'unless-stopped' | 'always'
   /** Names of hosts beyond those of the runtime: `host.docker.internal:host-gateway`. */
   readonly extraHosts: readonly string[]
 }
@@ -112,6 +115,12 @@ export interface ContainerFacts extends ContainerSummary {
   readonly finishedAtMs?: number
   readonly exitCode?: number
   readonly isOomKilled: boolean
+  /** With what it was created, the variables of its image included. */
+  readonly env: Readonly<Record<string, string>>
+  /** The arguments of its program. */
+  readonly args: readonly string[]
+  /** Also while it does not run. */
+  readonly ports: readonly PublishedPort[]
   /** By network: its address. */
   readonly networks: readonly { readonly name: string; readonly address: string }[]
 }
@@ -230,6 +239,10 @@ export interface ContainerRuntime {
   findNetwork(name: string): Promise<NetworkFacts | undefined>
   listNetworks(labels: Labels): Promise<readonly NetworkFacts[]>
   removeNetwork(name: string): Promise<void>
+  /** Succeeds for a container that is connected. */
+  connectNetwork(name: string, container: string, aliases: readonly string[]): Promise<void>
+  /** Succeeds for a container, or a network, that does not exist or is not connected. */
+  disconnectNetwork(name: string, container: string): Promise<void>
   createVolume(plan: VolumePlan): Promise<void>
   findVolume(name: string): Promise<VolumeFacts | undefined>
   listVolumes(labels: Labels): Promise<readonly VolumeFacts[]>
@@ -272,6 +285,21 @@ export function pullFailure(reference: string, message: string): RuntimeError {
     return new RuntimeError('ImageNotFound', `${text}. Correct spec.image`)
   return new RuntimeError('PullFailed', text)
 }
+
+/** What was asked for is so already, because of an earlier call or of another program. */
+export async function ignoring(call: Promise<unknown>, words: RegExp): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof RuntimeError && words.test(error.message))) throw error
+  }
+}
+
+/** What runtimes say of a container that is in a network already, or not in it. */
+export const [connectedWords, disconnectedWords] = [
+  /already (?:exists|connected|attached)|already in network|is already/i,
+  /not connected|no such (?:container|network)|network not found|not found/i,
+]
 
 /** A container that has ended meanwhile cannot be signalled. */
 export async function ignoringEnd(call: Promise<void>): Promise<void> {

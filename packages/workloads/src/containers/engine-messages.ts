@@ -7,6 +7,7 @@ import type {
   ContainerSummary,
   Labels,
   NetworkFacts,
+  PublishedPort,
 } from './container-runtime.ts'
 
 export interface EngineContainer {
@@ -20,11 +21,22 @@ export interface EngineContainer {
     readonly StartedAt?: string
     readonly FinishedAt?: string
   }
-  readonly Config?: { readonly Labels?: Labels | null; readonly Image?: string; readonly Tty?: boolean }
+  readonly Args?: readonly string[] | null
+  readonly HostConfig?: { readonly PortBindings?: EnginePorts | null }
+  readonly Config?: {
+    readonly Labels?: Labels | null
+    readonly Image?: string
+    readonly Tty?: boolean
+    readonly Env?: readonly string[] | null
+  }
   readonly NetworkSettings?: {
+    readonly Ports?: EnginePorts | null
     readonly Networks?: Readonly<Record<string, { readonly IPAddress?: string } | null>> | null
   }
 }
+
+/** By port and protocol, `80/tcp`: where it is published. */
+type EnginePorts = Readonly<Record<string, readonly { readonly HostIp?: string; readonly HostPort?: string }[] | null>>
 
 export interface EngineContainerRow {
   readonly Id: string
@@ -64,7 +76,8 @@ export function summaryOf({ Id, Names = [], State, Labels: labels }: EngineConta
   return { id: Id, name: withoutSlash(Names[0] ?? ''), state: stateOf(State), labels: labels ?? {} }
 }
 
-export function factsOfContainer({ Id, Name, Image, State, Config, NetworkSettings }: EngineContainer): ContainerFacts {
+export function factsOfContainer(found: EngineContainer): ContainerFacts {
+  const { Id, Name, Image, State, Config, NetworkSettings } = found
   const state = stateOf(State?.Status)
   const startedAtMs = timeOf(State?.StartedAt)
   const finishedAtMs = timeOf(State?.FinishedAt)
@@ -79,11 +92,37 @@ export function factsOfContainer({ Id, Name, Image, State, Config, NetworkSettin
     ...(hasEnded && finishedAtMs !== undefined && { finishedAtMs }),
     ...(hasEnded && State?.ExitCode !== undefined && { exitCode: State.ExitCode }),
     isOomKilled: State?.OOMKilled ?? false,
+    env: Object.fromEntries((Config?.Env ?? []).map(splitVariable)),
+    args: found.Args ?? [],
+    ports: portsOf(found),
     networks: Object.entries(NetworkSettings?.Networks ?? {}).map(([name, settings]) => ({
       name,
       address: settings?.IPAddress ?? '',
     })),
   }
+}
+
+/** What is published now; of a container that does not run, what it was created with. */
+function portsOf({ NetworkSettings, HostConfig }: EngineContainer): readonly PublishedPort[] {
+  const published = publishedIn(NetworkSettings?.Ports)
+  return published.length > 0 ? published : publishedIn(HostConfig?.PortBindings)
+}
+
+function publishedIn(ports: EnginePorts | null | undefined): readonly PublishedPort[] {
+  return Object.entries(ports ?? {}).flatMap(([key, bindings]) => {
+    const [port, protocol] = key.split('/')
+    return (bindings ?? []).map(({ HostIp = '', HostPort = '0' }) => ({
+      containerPort: Number(port),
+      hostPort: Number(HostPort),
+      hostIP: HostIp,
+      protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const),
+    }))
+  })
+}
+
+function splitVariable(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 export function factsOfNetwork({ Id, Name, Driver = 'bridge', Labels: labels, IPAM }: EngineNetwork): NetworkFacts {
@@ -109,7 +148,7 @@ export function containerBody({ command, args, env, ports, mounts, networks, ...
     ...(args && { Cmd: args }),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: plan.labels,
-    StopSignal: plan.stopSignal,
+    ...(plan.stopSignal !== undefined && { StopSignal: plan.stopSignal }),
     ...(plan.user !== undefined && { User: plan.user }),
     ...(plan.workingDir !== undefined && { WorkingDir: plan.workingDir }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [keyOf(port), {}])),
@@ -123,7 +162,7 @@ export function containerBody({ command, args, env, ports, mounts, networks, ...
         Target: target,
         ReadOnly: readOnly,
       })),
-      RestartPolicy: { Name: 'no' },
+      RestartPolicy: { Name: plan.restartPolicy ?? 'no' },
       ...(plan.memoryBytes !== undefined && { Memory: plan.memoryBytes }),
       ...(plan.nanoCpus !== undefined && { NanoCpus: plan.nanoCpus }),
       ...(plan.extraHosts.length > 0 && { ExtraHosts: plan.extraHosts }),

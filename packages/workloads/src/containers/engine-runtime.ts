@@ -7,6 +7,9 @@
  */
 import type { Clock } from 'evenkeel/unstable/base'
 import {
+  connectedWords,
+  disconnectedWords,
+  ignoring,
   pullFailure,
   RuntimeError,
   startFailure,
@@ -139,10 +142,7 @@ export class EngineRuntime implements ContainerRuntime {
     })
     // The first network is part of the create; a container that is not started yet is connected to the others.
     try {
-      for (const { name, aliases } of plan.networks.slice(1))
-        await this.#call('POST', `/networks/${name}/connect`, {
-          body: { Container: Id, EndpointConfig: { Aliases: aliases } },
-        })
+      for (const { name, aliases } of plan.networks.slice(1)) await this.#connect(name, Id, aliases)
     } catch (error) {
       await this.removeContainer(Id)
       throw error
@@ -217,6 +217,21 @@ export class EngineRuntime implements ContainerRuntime {
 
   async removeNetwork(name: string): Promise<void> {
     await this.#remove(`/networks/${name}`)
+  }
+
+  connectNetwork(name: string, container: string, aliases: readonly string[]): Promise<void> {
+    return ignoring(this.#connect(name, container, aliases), connectedWords)
+  }
+
+  disconnectNetwork(name: string, container: string): Promise<void> {
+    const body = { Container: container, Force: true }
+    return ignoring(this.#call('POST', `/networks/${name}/disconnect`, { body }), disconnectedWords)
+  }
+
+  #connect(name: string, container: string, aliases: readonly string[]): Promise<void> {
+    return this.#call('POST', `/networks/${name}/connect`, {
+      body: { Container: container, EndpointConfig: { Aliases: aliases } },
+    })
   }
 
   async createVolume({ name, labels }: VolumePlan): Promise<void> {

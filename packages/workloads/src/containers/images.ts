@@ -30,6 +30,8 @@ type ImageState =
 interface ImagesOptions {
   readonly clock: Clock
   readonly onChange: (owner: RunOwner, note: string) => void
+  /** Everything that a pull or a build says. @default nothing */
+  readonly onNote?: (owner: RunOwner, note: string) => void
 }
 
 interface Work {
@@ -100,16 +102,18 @@ export class Images {
       retryMs: 0,
     }
     this.#work.set(request.owner.uid, work)
+    this.#options.onNote?.(request.owner, work.message)
     // Its failure is part of its state.
     void this.#perform(runtime, request, work)
     return workingOn(request, work)
   }
 
   async #perform(runtime: ContainerRuntime, { owner, image, build }: ImageRequest, work: Work): Promise<void> {
-    const { clock, onChange } = this.#options
+    const { clock, onChange, onNote } = this.#options
     const { signal } = work.stopping
     let shownMs = clock.monotonic()
     const onProgress = (note: string): void => {
+      if (!signal.aborted) onNote?.(owner, note)
       if (clock.monotonic() - shownMs < progressMs || signal.aborted) return
       shownMs = clock.monotonic()
       work.message = note

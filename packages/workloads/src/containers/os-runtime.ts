@@ -12,7 +12,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Clock } from 'evenkeel/unstable/base'
 import { CliRuntime } from './cli-runtime.ts'
-import { RuntimeError, type ContainerRuntime } from './container-runtime.ts'
+import { RuntimeError, type ContainerRuntime, type RuntimeVersion } from './container-runtime.ts'
 import { EngineRuntime } from './engine-runtime.ts'
 
 /** A runtime, and how another program finds it. */
@@ -27,6 +27,8 @@ interface FindRuntimeOptions {
   readonly clock: Clock
   /** @default the files of this machine */
   readonly exists?: (path: string) => boolean
+  /** Only this one. @default the first that answers */
+  readonly wanted?: RuntimeVersion['name'] | undefined
 }
 
 const unixPrefix = 'unix://'
@@ -65,8 +67,9 @@ export async function findRuntime(options: FindRuntimeOptions): Promise<FoundRun
   const problems: string[] = []
   for (const candidate of runtimeCandidates(options)) {
     try {
-      await candidate.runtime.findVersion()
-      return candidate
+      const { name } = await candidate.runtime.findVersion()
+      if (options.wanted === undefined || name === options.wanted) return candidate
+      problems.push(`${candidate.endpoint} is ${name}, and ${options.wanted} is wanted`)
     } catch (error) {
       problems.push(error instanceof Error ? error.message : String(error))
     }

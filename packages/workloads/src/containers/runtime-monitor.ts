@@ -11,7 +11,7 @@
 import { createLogger, type Clock, type Logger } from 'evenkeel/unstable/base'
 import type { RunOwner } from '../runs.ts'
 import { ownerOf } from './container-labels.ts'
-import { isRuntimeError, type ContainerRuntime, type RuntimeVersion } from './container-runtime.ts'
+import { isRuntimeError, type ContainerRuntime, type RuntimeEvent, type RuntimeVersion } from './container-runtime.ts'
 
 interface RuntimeMonitorOptions {
   /** Finds a runtime that answers. @throws a RuntimeError `Unavailable` */
@@ -45,6 +45,8 @@ export class RuntimeMonitor {
   readonly #options: RuntimeMonitorOptions
   readonly #log: Logger
   readonly #owners = new Map<string, { readonly owner: RunOwner; readonly onChange: OnRuntimeChange }>()
+  /** By object: a container that does not say so itself. */
+  readonly #followed = new Map<string, string>()
   #live: LiveRuntime | undefined
   #problem: string | undefined
   #asking: Promise<void> | undefined
@@ -65,9 +67,15 @@ export class RuntimeMonitor {
     return this.#live ?? { problem: this.#problem ?? 'the container runtime does not answer' }
   }
 
+  /** Events of this container are about the object as well, whatever the labels of the container say. */
+  follow(uid: string, containerId: string): void {
+    this.#followed.set(uid, containerId)
+  }
+
   /** The object needs it no longer. */
   release(uid: string): void {
     this.#owners.delete(uid)
+    this.#followed.delete(uid)
     if (this.#owners.size === 0) this.#rest()
   }
 
@@ -90,6 +98,7 @@ export class RuntimeMonitor {
 
   close(): void {
     this.#owners.clear()
+    this.#followed.clear()
     this.#rest()
   }
 
@@ -112,7 +121,7 @@ export class RuntimeMonitor {
       this.#problem = undefined
       this.#failures = 0
       this.#events = new AbortController()
-      void this.#follow(runtime, this.#events)
+      void this.#readEvents(runtime, this.#events)
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error))
     } finally {
@@ -138,7 +147,7 @@ export class RuntimeMonitor {
   }
 
   /** Reads events until the runtime or the last object is gone. */
-  async #follow(runtime: ContainerRuntime, stopping: AbortController): Promise<void> {
+  async #readEvents(runtime: ContainerRuntime, stopping: AbortController): Promise<void> {
     const { clock } = this.#options
     const { signal } = stopping
     while (!signal.aborted) {
@@ -147,7 +156,7 @@ export class RuntimeMonitor {
           this.tellAll('events of the container runtime are read')
         }
         const events = runtime.streams.events({ signal, sinceMs: clock.now() - overlapMs, onOpen })
-        for await (const { action, labels } of events) this.#onEvent(action, labels)
+        for await (const event of events) this.#onEvent(event)
       } catch (error) {
         if (!signal.aborted) this.#log.debug('stream of container events ended', { error })
       }
@@ -177,11 +186,14 @@ export class RuntimeMonitor {
     })
   }
 
-  #onEvent(action: string, labels: Readonly<Record<string, string>>): void {
+  #onEvent({ action, labels, containerId }: RuntimeEvent): void {
     if (ignoredActions.test(action)) return
-    const owner = ownerOf(labels)
-    const known = owner && this.#owners.get(owner.uid)
-    known?.onChange(known.owner, `its container: ${action}`)
+    const uids = new Set([ownerOf(labels)?.uid ?? ''])
+    for (const [uid, followed] of this.#followed) if (followed === containerId) uids.add(uid)
+    for (const uid of uids) {
+      const known = this.#owners.get(uid)
+      known?.onChange(known.owner, `its container: ${action}`)
+    }
   }
 }
 

@@ -29,7 +29,8 @@ import {
   type VolumeFacts,
   type VolumePlan,
 } from './container-runtime.ts'
-import { parseProgram, SimulatedStreams, type SimulatedContainer, type Step } from './simulated-streams.ts'
+import { factsOf, hasLabels, newContainer, type SimulatedContainer } from './simulated-container.ts'
+import { parseProgram, SimulatedStreams, type Step } from './simulated-streams.ts'
 
 const signalCodes: Readonly<Record<string, number>> = {
   SIGKILL: 137,
@@ -38,6 +39,9 @@ const signalCodes: Readonly<Record<string, number>> = {
   SIGHUP: 129,
   SIGQUIT: 131,
 }
+
+/** How soon a container that has a policy is restarted. */
+const restartMs = 100
 
 export class SimulatedRuntime implements ContainerRuntime {
   readonly streams: SimulatedStreams
@@ -92,7 +96,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     for (const { name } of plan.networks)
       if (!this.#networks.has(name)) throw new RuntimeError('NotFound', `network ${name} not found`)
     const id = String(++this.#made).padStart(12, '0')
-    this.#containers.set(id, { id, plan, state: 'created', isOomKilled: false, ignoresTerm: false, log: [] })
+    this.#containers.set(id, newContainer(id, plan))
     for (const { type, source } of plan.mounts) if (type === 'volume') this.#addVolume({ name: source, labels: {} })
     return Promise.resolve({ id })
   }
@@ -110,16 +114,14 @@ export class SimulatedRuntime implements ContainerRuntime {
       running.some(({ plan }) => plan.ports.some((port) => port.hostPort === hostPort)),
     )
     if (taken) throw new RuntimeError('PortTaken', `port ${taken.hostPort}: address already in use`)
-    Object.assign(container, { state: 'running', startedAtMs: this.#clock.now(), isOomKilled: false })
-    this.#tell(container, 'start')
-    this.#run(container, steps)
+    this.#begin(container, steps)
     return Promise.resolve()
   }
 
   async stopContainer(id: string): Promise<void> {
     this.#check('stopContainer')
     const container = this.#at(id)
-    this.#end(container, container.ignoresTerm ? 137 : (signalCodes[container.plan.stopSignal] ?? 143))
+    this.#end(container, container.ignoresTerm ? 137 : (signalCodes[container.plan.stopSignal ?? 'SIGTERM'] ?? 143))
     return Promise.resolve()
   }
 
@@ -190,6 +192,22 @@ export class SimulatedRuntime implements ContainerRuntime {
     return Promise.resolve()
   }
 
+  async connectNetwork(name: string, id: string, aliases: readonly string[]): Promise<void> {
+    this.#check('connectNetwork')
+    if (!this.#networks.has(name)) throw new RuntimeError('NotFound', `network ${name} not found`)
+    const { networks } = this.#at(id)
+    if (!networks.some((one) => one.name === name)) networks.push({ name, aliases })
+    return Promise.resolve()
+  }
+
+  async disconnectNetwork(name: string, id: string): Promise<void> {
+    this.#check('disconnectNetwork')
+    const networks = this.#find(id)?.networks ?? []
+    const at = networks.findIndex((one) => one.name === name)
+    if (at >= 0) networks.splice(at, 1)
+    return Promise.resolve()
+  }
+
   async createVolume(plan: VolumePlan): Promise<void> {
     this.#check('createVolume')
     this.#addVolume(plan)
@@ -241,16 +259,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   /** A container of another program, which runs, and a volume `theirs`. */
   addStranger(plan: ContainerPlan): void {
     const id = String(++this.#made).padStart(12, '0')
-    const log: SimulatedContainer['log'] = []
-    this.#containers.set(id, {
-      id,
-      plan,
-      state: 'running',
-      isOomKilled: false,
-      ignoresTerm: false,
-      log,
-      startedAtMs: 0,
-    })
+    this.#containers.set(id, { ...newContainer(id, plan), state: 'running', startedAtMs: 0 })
     this.#addVolume({ name: 'theirs', labels: {} })
   }
 
@@ -282,13 +291,30 @@ export class SimulatedRuntime implements ContainerRuntime {
   exit(name: string, exitCode: number, { isOomKilled = false }: { readonly isOomKilled?: boolean } = {}): void {
     const container = this.#at(name)
     container.isOomKilled = isOomKilled
+    this.#exit(container, exitCode)
+  }
+
+  /** Its program has ended by itself. */
+  #exit(container: SimulatedContainer, exitCode: number): void {
+    const { restartPolicy = 'no', command = [], args = [] } = container.plan
     this.#end(container, exitCode)
+    const steps = parseProgram([...command, ...args])
+    if (restartPolicy === 'no' || (restartPolicy === 'on-failure' && exitCode === 0) || !steps) return
+    this.#clock.after(restartMs, () => {
+      if (container.state === 'exited' && this.#containers.has(container.id)) this.#begin(container, steps)
+    })
+  }
+
+  #begin(container: SimulatedContainer, steps: readonly Step[]): void {
+    Object.assign(container, { state: 'running', startedAtMs: this.#clock.now(), isOomKilled: false })
+    this.#tell(container, 'start')
+    this.#run(container, steps)
   }
 
   #run(container: SimulatedContainer, [step, ...rest]: readonly Step[]): void {
     const startedAtMs = container.startedAtMs
     const isSameRun = (): boolean => container.state !== 'exited' && container.startedAtMs === startedAtMs
-    if (!step) return this.#end(container, 0)
+    if (!step) return this.#exit(container, 0)
     switch (step.do) {
       case 'echo':
         this.streams.write(container, { stream: step.stream, text: `${step.text}\n` })
@@ -305,7 +331,7 @@ export class SimulatedRuntime implements ContainerRuntime {
         container.isOomKilled = true
         return this.#end(container, 137)
       case 'exit':
-        return this.#end(container, step.exitCode)
+        return this.#exit(container, step.exitCode)
       case 'cat':
       case 'shell':
       case 'size':
@@ -341,28 +367,5 @@ export class SimulatedRuntime implements ContainerRuntime {
   #check(call: string): void {
     this.#calls.push(call)
     if (this.#isAsleep) throw new RuntimeError('Unavailable', 'the simulated runtime is asleep. Wake it')
-  }
-}
-
-function hasLabels(labels: Labels, wanted: Labels): boolean {
-  return Object.entries(wanted).every(([name, value]) => labels[name] === value)
-}
-
-function factsOf({
-  id,
-  plan,
-  state,
-  startedAtMs,
-  finishedAtMs,
-  exitCode,
-  isOomKilled,
-}: SimulatedContainer): ContainerFacts {
-  const hasEnded = state === 'exited'
-  return {
-    ...{ id, name: plan.name, state, labels: plan.labels, image: `sha256:${plan.image}`, isOomKilled },
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(hasEnded && finishedAtMs !== undefined && { finishedAtMs }),
-    ...(hasEnded && exitCode !== undefined && { exitCode }),
-    networks: plan.networks.map(({ name }, index) => ({ name, address: `10.89.${index}.2` })),
   }
 }

@@ -4,8 +4,6 @@ import { formatTime } from 'evenkeel/unstable/api'
 import type { TerminalSize } from 'evenkeel/server'
 import {
   RuntimeError,
-  type ContainerPlan,
-  type ContainerState,
   type ContainerStreams,
   type EventQuery,
   type Exec,
@@ -14,25 +12,7 @@ import {
   type LogQuery,
   type RuntimeEvent,
 } from './container-runtime.ts'
-
-interface LogEntry {
-  readonly stream: LogPiece['stream']
-  readonly text: string
-  readonly atMs: number
-}
-
-/** A container as the runtime keeps it. */
-export interface SimulatedContainer {
-  readonly id: string
-  readonly plan: ContainerPlan
-  state: ContainerState
-  startedAtMs?: number
-  finishedAtMs?: number
-  exitCode?: number
-  isOomKilled: boolean
-  ignoresTerm: boolean
-  readonly log: LogEntry[]
-}
+import type { LogEntry, SimulatedContainer } from './simulated-container.ts'
 
 /** One step of a program. */
 export type Step =
