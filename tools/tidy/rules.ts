@@ -118,8 +118,13 @@ export const judgedClients: readonly string[] = ['@kubernetes/client-node', 'cli
 /** The checked folders. */
 export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']
 
-/** The packages whose log messages are checked; not `packages/dcp`, where six of them name the object before what failed. */
-export const loggingPackages: readonly string[] = ['packages/evenkeel', 'packages/cli', 'packages/workloads']
+/** The packages whose log messages are checked. */
+export const loggingPackages: readonly string[] = [
+  'packages/evenkeel',
+  'packages/cli',
+  'packages/workloads',
+  'packages/dcp',
+]
 
 /** Names that say nothing about the content. */
 export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/

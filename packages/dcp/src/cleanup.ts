@@ -37,7 +37,7 @@ export async function deleteApplication(client: Client, options: CleanupOptions)
   const outcomes = await Promise.allSettled(gone.values())
   done()
   for (const outcome of outcomes)
-    if (outcome.status === 'rejected') log.error('some objects could not be cleaned up', { error: outcome.reason })
+    if (outcome.status === 'rejected') log.error('cannot clean up objects', { error: outcome.reason })
 }
 
 /** @throws {Error} when objects are still there at the end of the time. */

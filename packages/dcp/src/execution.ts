@@ -92,7 +92,7 @@ export class Execution {
 
   #enter(next: ExecutionState): void {
     const { log, cleanUp, stop } = this.#options
-    log.info('the application changes its state', { from: this.#state, to: next })
+    log.info('application state changed', { from: this.#state, to: next })
     this.#state = next
     if (next === 'Stopping') stop(this.#cleanup)
     if (next !== 'CleaningResources' || this.#cleanup === 'None') return

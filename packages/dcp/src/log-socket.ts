@@ -1,7 +1,7 @@
 /**
  * The log of the program: lines for the host of the application, over a Unix socket that it listens on, or to stderr.
  *
- *   2030-01-31T12:00:00.000000Z \t info \t dcp \t the application changes its state {"from":"Running","to":"Stopping"}
+ *   2030-01-31T12:00:00.000000Z \t info \t dcp \t application state changed {"from":"Running","to":"Stopping"}
  *
  * A host that does not read loses lines and stops nothing: what waits for it is bounded.
  */

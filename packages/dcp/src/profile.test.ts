@@ -45,7 +45,7 @@ test('a profile is recorded until its time is over or the program ends', async (
   expect(await put('duration=1m30s&type=snapshot-cpu')).toEqual([204, ''])
   expect(await put('duration=10s')).toEqual([409, expect.stringContaining('is being recorded') as string])
   stopping.abort(new Error('the end'))
-  expect(await logged).toBe('a profile was recorded')
+  expect(await logged).toBe('recorded profile')
   const [name = ''] = await readdir(folder)
   expect(name).toMatch(/^dcp-snapshot-cpu-\d+-\d+\.cpuprofile$/)
   const profile = JSON.parse(await readFile(join(folder, name), 'utf8')) as object

@@ -41,10 +41,10 @@ export function profileRoute({ clock, log, folder, signal }: ProfileOptions): Ro
         record(folder, { durationMs, type: type || 'snapshot', clock, signal })
           .then(
             (path) => {
-              log.info('a profile was recorded', { path })
+              log.info('recorded profile', { path })
             },
             (error: unknown) => {
-              log.error('a profile could not be recorded', { error })
+              log.error('cannot record profile', { error })
             },
           )
           .finally(() => {

@@ -70,7 +70,7 @@ export async function runSession(options: SessionOptions): Promise<void> {
     const controlling = runs && controlObjects(runs, { server, options, ending })
     try {
       await publish(kubeconfig, server, options)
-      log.info('the server is ready', { url: server.url })
+      log.info('server is ready', { url: server.url })
       watchMonitored(options, ending)
       const cleanup = await ending.reached
       if (cleanup === 'Full' && !options.isServerOnly) await server.cleanUp()
@@ -127,13 +127,13 @@ function controlObjects(
   const manager = new Manager({ name: 'dcp', transport: server.transport, controllers, clock, log })
   const running = manager.run(stopping.signal).catch((error: unknown) => {
     // Without controllers a host would wait for its objects.
-    log.error('the controllers have ended', { error })
+    log.error('controllers ended', { error })
     ending.reach('None')
   })
   return async () => {
     const survivors = await stop()
     for (const { owner, identity } of survivors)
-      log.error('a program could not be ended', { object: owner.name, pid: identity?.pid })
+      log.error('cannot end program', { object: owner.name, pid: identity?.pid })
     stopping.abort(new Error('the session ends'))
     await running
   }
@@ -231,7 +231,7 @@ function watchMonitored({ monitorPid, monitorIntervalMs, clock, log }: SessionOp
     ...(monitorIntervalMs && { intervalMs: monitorIntervalMs }),
   }).then(
     () => {
-      log.info('the monitored process has ended', { pid: monitorPid })
+      log.info('monitored process ended', { pid: monitorPid })
       ending.reach('Full')
     },
     // The session has ended before.

@@ -46,7 +46,7 @@ export class StartupLog {
     try {
       await files.appendText(path, stamped.join(''))
     } catch (error) {
-      log.warn('the log of a start cannot be written', { path, error })
+      log.warn('cannot write log of start', { path, error })
     }
   }
 }

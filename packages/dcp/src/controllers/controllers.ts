@@ -91,7 +91,7 @@ export function dcpControllers(options: DcpControllersOptions): DcpControllers {
       try {
         await containers.close()
       } catch (error) {
-        log.error('containers could not be removed', { error })
+        log.error('cannot remove containers', { error })
       }
       // Last: until here its watchdog would end what is left.
       return runner.stop()

@@ -25,12 +25,12 @@ export class ObjectLog {
 
   async write({ kind, metadata: { uid = '', name } }: KubeObject, message: string): Promise<void> {
     const { folder, files, clock, log } = this.#options
-    log.info('news of an object', { kind, object: name, message })
+    log.info('object changed', { kind, object: name, message })
     try {
       const line = `${formatMicroTime(clock.now())} ${message.replaceAll('\n', ' ')}\n`
       await files.appendText(`${folder}/resource-${kind.toLowerCase()}-${uid}.log`, line)
     } catch (error) {
-      log.warn('the log of an object cannot be written', { kind, object: name, error })
+      log.warn('cannot write log of object', { kind, object: name, error })
     }
   }
 }

@@ -97,7 +97,7 @@ async function* storedLog(request: StreamRequest, query: LogQuery, { logs, servi
 function followedObject(request: StreamRequest, { log }: ObjectLogServices): FollowedObject {
   return new FollowedObject(request, {
     onFailure: (error) => {
-      log.error('an object with an open log cannot be followed', { object: request.object.metadata.name, error })
+      log.error('cannot follow object with open log', { object: request.object.metadata.name, error })
     },
   })
 }
