@@ -222,7 +222,7 @@ export interface Interaction {
   revisions?: readonly [before: number, after: number]
 }
 
-interface ExternalCall {
+export interface ExternalCall {
   readonly service: string
   readonly method: string
   readonly parameters: readonly unknown[]

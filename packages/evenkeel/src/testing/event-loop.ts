@@ -58,6 +58,7 @@ export class EventLoop {
   #activeAtMs = 0
   #nonConvergence: NonConvergence | undefined
   #collectedAt = -1
+  #lastQuietStep = 0
 
   constructor(world: World, faultInjector: FaultInjector) {
     this.#world = world
@@ -67,6 +68,11 @@ export class EventLoop {
   /** Why the world did not become quiet, if it did not. */
   get nonConvergence(): NonConvergence | undefined {
     return this.#nonConvergence
+  }
+
+  /** The step at which the world was last quiet with a process alive. */
+  get lastQuietStep(): number {
+    return this.#lastQuietStep
   }
 
   /** Restarts the time after which the world counts as quiet. */
@@ -105,7 +111,10 @@ export class EventLoop {
       // Two writers that do not see each other never stop: deliver what is held.
       if (!isDone) await this.#faultInjector.release()
       if (isWaiting || !isDone) continue
-      if (!(await this.#faultInjector.release())) return true
+      if (!(await this.#faultInjector.release())) {
+        if (this.#world.processes.some(({ isDead }) => !isDead)) this.#lastQuietStep = trace.steps
+        return true
+      }
       // What waited for a held event continues before time moves.
       await flushTasks()
       this.noteActivity()

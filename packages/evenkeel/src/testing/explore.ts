@@ -14,7 +14,6 @@ import { describeFailures, FailureCollection, type Failure } from './failures.ts
 import { drawSchedule, planPairs } from './plan.ts'
 import type { Finding } from './rules/rule.ts'
 import type { Scenario } from './scenario.ts'
-import { runSchedule } from './schedule.ts'
 import { Session } from './session.ts'
 import { compareSnapshots, type Snapshot } from './snapshot.ts'
 import { TierRunner, type Progress, type Stopped, type Tier, type TierResult } from './tier-runner.ts'
@@ -107,7 +106,7 @@ export async function explore<External extends object = object, const Kinds exte
   const coverage = new CoverageCounter(first)
   coverage.add([], session.exercised(first))
   collected.add([], first.findings)
-  await checkRepeats(session, collected)
+  checkRepeats(session, collected)
   const workers = await openWorkers(session, {
     ...options,
     session: sessionOptions,
@@ -197,9 +196,8 @@ function checkNumbers(
   if (![0, 1, 2, 3].includes(tier)) throw new RangeError(`tier must be 0, 1, 2 or 3, got ${tier}`)
 }
 
-/** Runs the undisturbed schedule again: a different trace means that the program keeps state outside its process. */
-async function checkRepeats({ first, base }: Session, collected: FailureCollection): Promise<void> {
-  const second = await runSchedule({ ...base, deviations: [], keepsTrace: true })
+/** The undisturbed schedule ran twice: a different trace means that the program keeps state outside its process. */
+function checkRepeats({ preview: first, first: second }: Session, collected: FailureCollection): void {
   if (
     second.trace.hash === first.trace.hash &&
     second.quietStates.every(

@@ -28,7 +28,8 @@ export function externalServicesOf(services: object, options: ExternalServiceOpt
   )
 }
 
-const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)/
+/** `getBucket`, `get`, but not `issue`. */
+const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)(?![a-z])/
 
 /** Whether a method only reads. */
 function isRead(scenario: Scenario, service: string, method: string): boolean {

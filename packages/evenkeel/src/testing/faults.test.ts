@@ -3,9 +3,8 @@ import { declareKind, defineKind, type KubeObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { profiles, type Deviation, type DeviationAction, type SchedulePoint } from './deviation.ts'
 import { buildInitialState } from './initial-state.ts'
-import { Reference } from './reference.ts'
 import { kindsOf, type ProcessContext, type Scenario, type UserStep } from './scenario.ts'
-import { runSchedule } from './schedule.ts'
+import { referenceOf, runSchedule } from './schedule.ts'
 import type { World } from './world.ts'
 
 interface Note extends KubeObject {
@@ -93,7 +92,7 @@ async function runWith(at: SchedulePoint, action: DeviationAction): Promise<Worl
   }
   const first = await runSchedule({ ...base, deviations: [] })
   const deviations: Deviation[] = [{ at, action }]
-  return runSchedule({ ...base, deviations, reference: new Reference(first.quietStates) })
+  return runSchedule({ ...base, deviations, reference: await referenceOf(first, base) })
 }
 
 function reported({ trace }: World, what: RegExp): string[] {

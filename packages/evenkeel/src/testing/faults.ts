@@ -226,6 +226,7 @@ export async function poisonFault(world: World, reference: ObjectReference): Pro
   const object = direct.find(reference)
   if (!object) return undefined
   const { metadata, ...rest } = asNew(object)
+  const resource = world.facts.state.pluralOf(object) ?? ''
   const name = `${reference.name}-${poisonName}`
   const made = {
     ...rest,
@@ -237,7 +238,12 @@ export async function poisonFault(world: World, reference: ObjectReference): Pro
   return {
     endsAt: 'healing',
     decide: (interaction) =>
-      isFor(interaction, { ...reference, name, uid: direct.find({ ...reference, name })?.metadata.uid ?? name })
+      isFor(interaction, {
+        ...reference,
+        name,
+        resource,
+        uid: direct.find({ ...reference, name })?.metadata.uid ?? name,
+      })
         ? { type: 'refuse', status: 422, reason: 'Invalid' }
         : undefined,
     async end() {
@@ -250,15 +256,16 @@ export async function poisonFault(world: World, reference: ObjectReference): Pro
 /** Whether an effect is for the object that always fails; writes of the object itself succeed. */
 function isFor(
   { type, requestInfo, call, request, process: proc }: Parameters<NonNullable<Fault['decide']>>[0],
-  { apiVersion = '', namespace, name, uid }: ObjectReference & { uid: string },
+  { apiVersion = '', namespace, name, resource, uid }: ObjectReference & { resource: string; uid: string },
 ): boolean {
   if (type !== 'effect') return false
   if (call) return stringifyJson(call.parameters).includes(name) || stringifyJson(call.parameters).includes(uid)
-  // A child may have the name of its parent, but not its group as well.
+  // A child may have the name and the group of its parent.
   if (
     !requestInfo ||
     (requestInfo.name === name &&
       requestInfo.namespace === namespace &&
+      requestInfo.resource === resource &&
       requestInfo.group === parseApiVersion(apiVersion).group)
   )
     return false

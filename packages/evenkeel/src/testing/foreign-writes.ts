@@ -133,6 +133,16 @@ export function asNew({
   } as UnstructuredObject
 }
 
+/** `drift` in base64: what another client writes over encoded data. */
+const driftedData = 'ZHJpZnQ='
+/** What another client appends to a text. */
+const driftedEnd = '-drifted'
+
+/** Whether another client wrote this text over a value of the program. */
+export function isDrifted(value: JsonValue): boolean {
+  return typeof value === 'string' && (value === driftedData || value.endsWith(driftedEnd))
+}
+
 /** The first string or number outside metadata and status, changed: a controller may have set it. */
 function drifted(object: UnstructuredObject): JsonObject {
   for (const [field, value] of Object.entries(object)) {
@@ -146,7 +156,7 @@ function drifted(object: UnstructuredObject): JsonObject {
 function changedValue(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'number') return value + 1
   if (typeof value === 'string')
-    return /^[A-Za-z0-9+/]+=*$/.test(value) && value.length % 4 === 0 ? 'ZHJpZnQ=' : `${value}-drifted`
+    return /^[A-Za-z0-9+/]+=*$/.test(value) && value.length % 4 === 0 ? driftedData : `${value}${driftedEnd}`
   if (typeof value === 'boolean' || value === null || value === undefined) return undefined
   if (Array.isArray(value)) return undefined
   for (const [name, inner] of Object.entries(value as JsonObject)) {

@@ -18,7 +18,7 @@
  * Notes (crashes, starts) belong to the step before them. Only committed writes are in the history; the trace has
  * everything, and its hash is equal for equal schedules.
  */
-import { isApiError, type JsonObject, type UnstructuredObject } from '#api'
+import { isApiError, stringifyJson, type JsonObject, type UnstructuredObject } from '#api'
 import { placeOf, type LogRecord } from '#base'
 import { ConnectionError } from '#client'
 import type { Store, Watch } from '#store'
@@ -54,6 +54,9 @@ interface HistoryOptions {
   now(): number
 }
 
+const timesAndUids =
+  /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
 export class History {
   readonly #options: HistoryOptions
   readonly events: HistoryEvent[] = []
@@ -61,6 +64,8 @@ export class History {
   readonly #names = new Map<string, string>()
   readonly #userObjects = new Map<string, UnstructuredObject>()
   readonly #edited = new Map<string, number>()
+  /** Times and uids in what users wrote. */
+  readonly #wished = new Set<string>()
   #source: Watch | undefined
 
   constructor(options: HistoryOptions) {
@@ -75,6 +80,7 @@ export class History {
       const object = this.#options.initialObjects.get(key) ?? objectOf(value)
       this.#put(key, object)
       this.#userObjects.set(key, object)
+      this.#noteWishes(object)
     }
     this.#source = this.#options.store.watch('/', { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => {
@@ -114,6 +120,15 @@ export class History {
     return this.#names.get(uid)
   }
 
+  /** Whether users have written this time or uid. */
+  isWished(text: string): boolean {
+    return this.#wished.has(text)
+  }
+
+  #noteWishes({ metadata: _, status: __, ...rest }: UnstructuredObject): void {
+    for (const text of stringifyJson(rest).match(timesAndUids) ?? []) this.#wished.add(text)
+  }
+
   #put(key: string, object: UnstructuredObject): void {
     this.#objects.set(key, object)
     const { uid, name = '', namespace = '', generateName } = object.metadata
@@ -130,6 +145,7 @@ export class History {
         else this.#objects.delete(key)
         if (after && before && this.#options.actor() === 'user' && !this.#userObjects.has(key))
           this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
+        if (after && this.#options.actor() === 'user') this.#noteWishes(after)
         const isNew = before?.metadata.uid !== after?.metadata.uid
         if (!after || (isNew && this.#options.isProgram())) this.#userObjects.delete(key)
         else if (!this.#options.isProgram() && (isNew || this.#userObjects.has(key))) this.#userObjects.set(key, after)
@@ -174,6 +190,7 @@ export interface TraceEntry {
 export class Trace {
   readonly entries: TraceEntry[] = []
   readonly #keeps: boolean
+  readonly #lastSteps = new Map<string, number>()
   #high = 0x811c9dc5
   #low = 0x01000193
   #steps = 0
@@ -187,8 +204,13 @@ export class Trace {
     return this.#steps
   }
 
+  /** The last step of an actor; 0 when it had none. */
+  lastStepOf(actor: string): number {
+    return this.#lastSteps.get(actor) ?? 0
+  }
+
   add(actor: string, what: string, { atMs, isStep = true }: { atMs: number; isStep?: boolean }): TraceEntry {
-    if (isStep) this.#steps++
+    if (isStep) this.#lastSteps.set(actor, ++this.#steps)
     this.#mix(actor)
     this.#mix(what)
     const entry = { step: this.#steps, atMs, actor, what }

@@ -116,7 +116,7 @@ function quietFaults(world: World): Deviation[] {
     const hasParents = objects.some((object) => world.facts.state.isReconciled(object))
     for (const object of objects) {
       const reference = objectReferenceOf(object)
-      if (world.facts.state.isReconciled(object))
+      if (world.facts.state.isWish(object))
         add(`poison ${object.kind}`, { at, action: { type: 'poison', object: reference } })
       else if (hasParents && isNeeded(object, world))
         add(`deprive ${object.kind} ${reference.name}`, { at, action: { type: 'deprive', object: reference } })
@@ -173,7 +173,7 @@ export function planSpecChanges(world: World): Deviation[] {
   const found = new Map<string, Deviation[]>()
   for (const index of quietIndexesOf(world)) {
     const reconciled = objectsAtQuiet(world, index).filter(
-      (object) => world.facts.state.isReconciled(object) && object.metadata.deletionTimestamp === undefined,
+      (object) => world.facts.state.isWish(object) && object.metadata.deletionTimestamp === undefined,
     )
     const all = reconciled.flatMap((object) =>
       amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })),

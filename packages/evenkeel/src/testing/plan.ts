@@ -115,7 +115,7 @@ function foreignActions({ index, step, requestInfo }: Interaction, world: World)
   for (const object of objectsAt(world, step - 1)) {
     const reference = objectReferenceOf(object)
     const isTarget = requestInfo?.name === reference.name && requestInfo.namespace === reference.namespace
-    if (world.facts.state.isReconciled(object))
+    if (world.facts.state.isWish(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, reference)
     else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, reference)
   }
@@ -186,11 +186,11 @@ function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOption
       )
   for (const object of objectsAtQuiet(world, index)) {
     const reference = objectReferenceOf(object)
-    if (world.facts.state.isReconciled(object))
+    if (world.facts.state.isWish(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const)
         found.push({ at, action: { type, object: reference } })
     else if (hasOwner(object))
-      for (const type of ['delete', 'touch', ...driftOf(object), 'recreate', 'neighbour'] as const)
+      for (const type of ['delete', 'touch', ...driftOf(object), 'recreate', ...neighbourOf(object, world)] as const)
         found.push({ at, action: { type, object: reference } })
   }
   return found
@@ -199,6 +199,11 @@ function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOption
 /** `children.once` does not maintain what it makes: a change by another client stays. */
 function driftOf({ metadata: { labels } }: UnstructuredObject): readonly 'drift'[] {
   return labels?.['evenkeel.dev/once'] === undefined ? ['drift'] : []
+}
+
+/** What looks like a child and has a controller of its own is another wish: its own children would follow. */
+function neighbourOf(object: UnstructuredObject, world: World): readonly 'neighbour'[] {
+  return world.facts.state.isReconciled(object) ? [] : ['neighbour']
 }
 
 function holdEvents({ index }: Interaction, resource: string): Deviation {

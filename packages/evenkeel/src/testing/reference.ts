@@ -5,14 +5,17 @@
  * specification of its own: the undisturbed schedule is the specification.
  */
 import type { UnstructuredObject } from '#api'
-import { randomPathsBetween, type RandomPaths, type Snapshot } from './snapshot.ts'
+import type { Masks } from './learned.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** The state of a world when it is quiet. */
 export interface QuietState {
   /** How many steps the user had taken. */
   readonly phase: number
-  /** The objects of reconciled kinds, without what controllers write into them. */
+  /** What users have asked for, as one text: equal texts are the same desired state. */
   readonly desired: string
+  /** What users have asked for, by object. */
+  readonly wishes: Snapshot
   readonly objects: Snapshot
   readonly external: Snapshot
   /** The status of each object of a reconciled kind. */
@@ -21,25 +24,54 @@ export interface QuietState {
   readonly destroyed: ReadonlySet<string>
 }
 
+export function desiredOf(wishes: Snapshot): string {
+  return [...wishes]
+    .flatMap(([about, values]) => values.map((value) => `${about} ${value}`))
+    .sort()
+    .join('\n')
+}
+
+/** A quiet state without what differs by nature. */
+export function maskedState(state: QuietState, masks: Masks): QuietState {
+  const wishes = new Map(
+    [...state.wishes].map(([about, values]) => [about, values.map((value) => masks.textOf(about, value))]),
+  )
+  const statuses = [...state.statuses].map(([about, text]): [string, string] => {
+    const name = masks.nameOf(about, 'objects')
+    return [name, masks.textOf(name, text, 'status')]
+  })
+  return {
+    ...state,
+    wishes,
+    desired: desiredOf(wishes),
+    objects: masks.masked(state.objects, 'objects'),
+    external: masks.masked(state.external, 'external'),
+    statuses: new Map(statuses),
+    destroyed: new Set([...state.destroyed].map((what) => maskedDestruction(what, masks))),
+  }
+}
+
+/** `2 PersistentVolumeClaim default/a` or `2 cloud buckets a`. */
+function maskedDestruction(what: string, masks: Masks): string {
+  const [, phase = '', about = ''] = /^(\d+ )(.*)$/s.exec(what) ?? []
+  const name = masks.nameOf(about, 'objects')
+  return `${phase}${name === about ? masks.nameOf(about, 'external') : name}`
+}
+
 export class Reference {
   readonly #quietStates: readonly QuietState[]
   readonly #delayed: readonly QuietState[]
-  /** Paths that may differ because their values are random. */
-  readonly randomPaths: RandomPaths
+  /** What differs by nature. */
+  readonly masks: Masks
 
-  /** @param variants `delayed`: with more time between the steps; `reseeded`: with other random numbers */
+  /** @param options `delayed`: the quiet states with more time between the steps */
   constructor(
     quietStates: readonly QuietState[],
-    { delayed = [], reseeded = [] }: { delayed?: readonly QuietState[]; reseeded?: readonly QuietState[] } = {},
+    { masks, delayed = [] }: { masks: Masks; delayed?: readonly QuietState[] },
   ) {
-    this.#quietStates = quietStates
-    this.#delayed = delayed
-    this.randomPaths = new Set(
-      quietStates.flatMap(({ objects, external }, index) => [
-        ...randomPathsBetween(objects, reseeded[index]?.objects ?? objects),
-        ...randomPathsBetween(external, reseeded[index]?.external ?? external),
-      ]),
-    )
+    this.masks = masks
+    this.#quietStates = quietStates.map((state) => maskedState(state, masks))
+    this.#delayed = delayed.map((state) => maskedState(state, masks))
   }
 
   get quietStates(): readonly QuietState[] {

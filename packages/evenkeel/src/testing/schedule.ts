@@ -4,12 +4,16 @@
  * A schedule is the default order of events plus its deviations. While it runs, the globals of the machine are guarded,
  * a watchdog looks for a blocked event loop, and unhandled rejections become findings. All of that ends with the schedule.
  */
+import { parseJson, type JsonValue } from '#api'
 import { SeededRandom } from '#base'
 import { guardMachine } from './escapes.ts'
 import { startHangWatchdog } from './hang-watchdog.ts'
+import { Masks } from './learned.ts'
+import { otherNature, type Variant } from './nature.ts'
 import { stopTrackingRuns } from './observed-state.ts'
 import { stopTrackingProcesses } from './process.ts'
 import { Reference } from './reference.ts'
+import { removalMethods } from './rules/deletion.ts'
 import { allRules } from './rules/registry.ts'
 import { World, type WorldOptions } from './world.ts'
 
@@ -61,28 +65,72 @@ function catchUnhandledRejections(listener: (error: unknown) => void): () => voi
   }
 }
 
+type ScheduleBase = Pick<WorldOptions, 'scenario' | 'initialState' | 'seed' | 'profile'>
+
 /**
- * The quiet states of the undisturbed schedule, plus two variants: with more time between the steps, if the program asks
- * for a requeue after some time, and with other random numbers.
+ * The quiet states of the undisturbed schedule, and what differs from them by nature. If the program asks for a requeue
+ * after some time, also the quiet states with more time between the steps.
  *
- * @param first the undisturbed schedule of `base`
+ * @param first the undisturbed schedule of `base`, without masks
  */
-export async function referenceOf(
-  first: World,
-  base: Pick<WorldOptions, 'scenario' | 'initialState' | 'seed' | 'profile'>,
-): Promise<Reference> {
+export async function referenceOf(first: World, base: ScheduleBase): Promise<Reference> {
+  if (first.nonConvergence) return new Reference(first.quietStates, { masks: new Masks() })
   const isTimed = first.processes.some(({ manager }) =>
     manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined),
   )
-  const delayed =
-    isTimed && !first.nonConvergence
-      ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, action: { type: 'wait' } }] })
-      : undefined
-  const reseeded = first.nonConvergence
-    ? undefined
-    : await runSchedule({ ...base, deviations: [], randomVariant: 'other' })
+  const delayed = isTimed
+    ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, action: { type: 'wait' } }] })
+    : undefined
   return new Reference(first.quietStates, {
+    masks: await learnMasks(first, base),
     ...(delayed && { delayed: delayed.quietStates }),
-    ...(reseeded && { reseeded: reseeded.quietStates }),
   })
+}
+
+/** Runs the variants. One in which the program fails has not the nature of the first schedule: nothing is learned from it. */
+async function learnMasks(first: World, base: ScheduleBase): Promise<Masks> {
+  const masks = new Masks()
+  const learnFrom = async (variant: Variant): Promise<boolean> => {
+    const world = await runSchedule({ ...base, deviations: [], variant })
+    if (world.nonConvergence || world.stepErrors.length > 0 || failuresIn(world) > failuresIn(first)) return false
+    for (const [index, state] of first.quietStates.entries()) {
+      const other = world.quietStates[index]
+      if (other?.phase === state.phase) masks.learn(state, other, { external: world.others })
+    }
+    return true
+  }
+  await learnFrom(otherNature)
+  const calls = first.interactions.flatMap(({ call, type, outcome, index }) =>
+    call && type === 'effect' && outcome === 'done' && index >= 0 ? [call] : [],
+  )
+  if (calls.length === 0) return masks
+  const additions = calls.filter(({ method }) => !removalMethods.test(method))
+  const isLearned = await learnFrom({ ...otherNature, calls: { calls: additions, ...wordsOfUser(first) } })
+  if (!isLearned) await learnFrom({ ...otherNature, calls: { calls } })
+  return masks
+}
+
+function failuresIn({ logs }: World): number {
+  return logs.filter(({ record }) => record.message.startsWith('reconcile failed')).length
+}
+
+/** The names of the objects of the user, and the texts in them. */
+function wordsOfUser({ quietStates }: World): {
+  readonly names: ReadonlySet<string>
+  readonly values: ReadonlySet<string>
+} {
+  const [names, values] = [new Set<string>(), new Set<string>()]
+  for (const { wishes } of quietStates)
+    for (const [about, texts] of wishes) {
+      const name = /^\S+ (?:[^/]+\/)?(.+)$/.exec(about)?.[1]
+      if (name !== undefined) names.add(name)
+      for (const value of texts.flatMap((text) => textsIn(parseJson(text) as JsonValue))) values.add(value)
+    }
+  return { names, values }
+}
+
+function textsIn(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap((inner) => textsIn(inner as JsonValue))
 }

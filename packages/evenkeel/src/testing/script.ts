@@ -83,7 +83,7 @@ export class ScriptRunner {
     world.note('world', `is quiet (${point.index})`)
     world.quietSteps.push(world.trace.steps)
     if (!isLast && (await faultInjector.atQuiet(point)) && !(await loop.runUntilQuiet())) return
-    if (!world.options.reference) world.quietStates.push(world.facts.quietState())
+    if (!world.options.reference) world.quietStates.push(world.facts.unmaskedState())
     await this.#judge(isLast)
     if (!world.options.reference) await this.#probe()
   }

@@ -58,15 +58,18 @@ export class Session implements ScheduleRunner {
   }
   /** The undisturbed schedule. */
   readonly first: World
+  /** The same schedule before anything was learned: it must be the same. */
+  readonly preview: World
   readonly reference: Reference
   /** Every single deviation of the scenario. */
   readonly singles: readonly NextDeviation[]
   readonly #tried: ReadonlySet<string>
   readonly #exercised = new Set<string>()
 
-  private constructor(base: Session['base'], made: Pick<Session, 'first' | 'reference' | 'singles'>) {
+  private constructor(base: Session['base'], made: Pick<Session, 'first' | 'preview' | 'reference' | 'singles'>) {
     this.base = base
     this.first = made.first
+    this.preview = made.preview
     this.reference = made.reference
     this.singles = made.singles
     this.#tried = new Set(made.singles.map(({ key }) => key))
@@ -80,17 +83,20 @@ export class Session implements ScheduleRunner {
       profile,
       initialState: await buildInitialState(scenario, { kinds: kindsOf(scenario), seed }),
     }
+    const preview = await runSchedule({ ...base, deviations: [], keepsTrace: true })
+    checkSteps(preview)
+    const reference = await referenceOf(preview, base)
     const fingerprints: Fingerprints = new Map()
     const first = await runSchedule({
       ...base,
       deviations: [],
       keepsTrace: true,
+      masks: reference.masks,
       ...(isDeep && { rules: [...allRules, fingerprintRule(fingerprints)] }),
     })
-    checkSteps(first)
     // A program that never becomes quiet without faults needs no faults.
     const singles = first.nonConvergence ? [] : planNextDeviations(first, { fingerprints })
-    return new Session(base, { first, singles, reference: await referenceOf(first, base) })
+    return new Session(base, { first, preview, singles, reference })
   }
 
   async run({ deviations, wantsNextDeviations }: ScheduleJob): Promise<ScheduleOutcome> {

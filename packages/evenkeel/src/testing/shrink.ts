@@ -96,13 +96,16 @@ async function reproduce(
   { base, references }: ReproduceOptions,
 ): Promise<Shrunk | undefined> {
   let reference = references.get(scenario.steps.length)
-  if (deviations.length === 0 || !reference) {
+  if (!reference) {
     const undisturbed = await runSchedule({ ...base, scenario, deviations: [] })
     if (undisturbed.stepErrors.length > 0) return undefined
-    const alone = deviations.length === 0 ? matchingFinding(undisturbed, { rule, about }) : undefined
-    if (deviations.length === 0) return alone && { scenario, deviations, finding: alone, reference: undefined }
     reference = await referenceOf(undisturbed, { ...base, scenario })
     references.set(scenario.steps.length, reference)
+  }
+  if (deviations.length === 0) {
+    const undisturbed = await runSchedule({ ...base, scenario, deviations, masks: reference.masks })
+    const alone = matchingFinding(undisturbed, { rule, about })
+    return alone && { scenario, deviations, finding: alone, reference: undefined }
   }
   const finding = matchingFinding(await runSchedule({ ...base, scenario, deviations, reference }), { rule, about })
   return finding && { scenario, deviations, finding, reference }

@@ -1,12 +1,12 @@
 /**
  * Snapshots: the state of a world in a form in which two schedules can be compared, and the comparison.
  *
- * A snapshot leaves out what differs at random. A uid becomes the name of its object, a time becomes `<time>`, a generated
- * name becomes its prefix, a generation becomes "current" or "old". What remains is the desired state and what
- * controllers made of it.
+ * A snapshot leaves out what means the same in another form. A uid becomes the name of its object, a time becomes `<time>`
+ * unless a user wrote it, a generated name becomes its prefix, a generation becomes "current" or "old". What remains is the
+ * desired state and what controllers made of it. Places that differ by nature are masked later (learned.ts).
  *
  * Most objects of one schedule occur in all others, and parsed objects are shared (requests.ts). So the text of an object
- * is cached, unless it contains the name of a uid: that name belongs to one world.
+ * is cached, unless it contains the name of a uid or a time of the user: these belong to one world.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject, parseJson, stringifyJson } from '#api'
 import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel } from './foreign-writes.ts'
@@ -14,6 +14,8 @@ import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel 
 interface UidNames {
   /** The name of an object that exists or existed in the world. */
   nameOf(uid: string): string | undefined
+  /** Whether users have written this time or uid. */
+  isWished?(text: string): boolean
 }
 
 /** Texts of frozen objects, cached while they name no uid. */
@@ -33,7 +35,12 @@ export class ObjectTexts {
       isNamed = true
       return naming.nameOf(uid)
     }
-    const text = stringifyJson(this.#make(object, { nameOf }))
+    const isWished = (value: string): boolean => {
+      const isOfUser = naming.isWished?.(value) ?? false
+      isNamed ||= isOfUser
+      return isOfUser
+    }
+    const text = stringifyJson(this.#make(object, { nameOf, isWished }))
     if (!isNamed) this.#known.set(object, text)
     return text
   }
@@ -42,14 +49,16 @@ export class ObjectTexts {
 /** Values by a name that is the same in every schedule; several values may share a name. */
 export type Snapshot = ReadonlyMap<string, readonly string[]>
 
+/** The text of a time that no user wrote. */
+const anyTime = '"<time>"'
 const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** The annotation of `children`: controller, generation and a digest of the applied child. */
 const appliedAnnotation = 'evenkeel.dev/applied'
 
-/** Kinds that are no part of the desired state. */
-const ignoredKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
+/** Kinds that are no part of the desired state: reports of what happened among them. */
+const ignoredKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition', 'ExternalSweep'])
 
 const normalizedTexts = new ObjectTexts((object, naming) => normalizeObject(object, naming))
 
@@ -58,8 +67,7 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: U
   const found = new Map<string, string[]>()
   for (const object of objects) {
     if (!isRelevant(object)) continue
-    const about =
-      object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
+    const about = describeObject(object)
     found.set(about, [...(found.get(about) ?? []), normalizedTexts.of(object, naming)])
   }
   for (const values of found.values()) values.sort()
@@ -74,12 +82,11 @@ export function snapshotService(name: string, contents: unknown, naming: UidName
   }
   for (const [field, value] of Object.entries(contents ?? {})) {
     if (typeof value === 'function' || field.startsWith('_')) continue
-    if (value instanceof Map)
-      for (const [key, item] of value) add(`${name} ${field} ${withoutNumbers(String(key), naming)}`, item)
+    if (value instanceof Map) for (const [key, item] of value) add(`${name} ${field} ${String(key)}`, item)
     else if (value instanceof Set || Array.isArray(value))
       for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
     else if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${withoutNumbers(key, naming)}`, item)
+      for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${key}`, item)
   }
   for (const values of found.values()) values.sort()
   return found
@@ -152,7 +159,11 @@ export function normalizeValue(
   { generation }: { generation?: number | undefined } = {},
 ): JsonValue {
   if (typeof value === 'string')
-    return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+    return times.test(value)
+      ? naming.isWished?.(value)
+        ? value
+        : '<time>'
+      : value.replace(uuid, (uid) => naming.nameOf(uid) ?? (naming.isWished?.(uid) ? uid : '<uid>'))
   if (value instanceof Map || value instanceof Set) return [...value].map((item) => normalizeValue(item, naming))
   if (Array.isArray(value)) return value.map((item) => normalizeValue(item, naming, { generation }))
   if (typeof value !== 'object' || value === null) return value as JsonValue
@@ -178,24 +189,9 @@ function normalizeFields(value: JsonObject, naming: UidNames, generation: number
       fields.push([key, field === generation ? 'current' : 'old'])
     else if (key === 'conditions' && Array.isArray(field))
       fields.push([key, byType(field.map((item) => normalizeValue(item, naming, { generation })))])
-    else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key))
-      fields.push([
-        key,
-        typeof field === 'string'
-          ? withoutNumbers(field, naming)
-          : isJsonObject(field)
-            ? normalizeValue(field, naming)
-            : '<value>',
-      ])
     else fields.push([key, normalizeValue(field, naming, { generation })])
   }
   return Object.fromEntries(fields)
-}
-
-/** Ids are counted or random: another schedule may have another number for the same resource. */
-function withoutNumbers(text: string, naming: UidNames): string {
-  const named = text.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
-  return named.replace(/\b[0-9a-f]{6,}\b/g, '#').replace(/\d+$/, '#')
 }
 
 export interface Difference {
@@ -205,48 +201,26 @@ export interface Difference {
   readonly found: readonly string[]
 }
 
-/** Paths of random values (`Secret default/a data.password`): they differ between two undisturbed schedules. */
-export type RandomPaths = ReadonlySet<string>
-
-/** The paths in which two undisturbed schedules with different random numbers differ. */
-export function randomPathsBetween(one: Snapshot, other: Snapshot): Set<string> {
-  const found = new Set<string>()
-  for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
-    if (type !== 'changed') continue
-    for (const [index, value] of expected.entries())
-      for (const path of differingPaths(value, values[index] ?? 'null')) found.add(`${about} ${path}`)
-  }
-  return found
-}
-
-function differingPaths(one: string, other: string): string[] {
-  const [first, second] = [flatten(parseJson(one)), flatten(parseJson(other))]
-  return [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path))
-}
-
-/** How two snapshots differ. @param randomPaths paths that may differ */
-export function compareSnapshots(expected: Snapshot, found: Snapshot, randomPaths?: RandomPaths): Difference[] {
+/** How two snapshots differ. */
+export function compareSnapshots(expected: Snapshot, found: Snapshot): Difference[] {
   const differences: Difference[] = []
   for (const about of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, have] = [expected.get(about) ?? [], found.get(about) ?? []]
-    if (wanted.length === have.length && wanted.every((value, index) => value === have[index])) continue
-    if (
-      randomPaths &&
-      randomPaths.size > 0 &&
-      wanted.length === have.length &&
-      wanted.every(
-        (value, index) => without(value, about, randomPaths) === without(have[index] ?? '', about, randomPaths),
-      )
-    )
-      continue
+    if (wanted.length === have.length && wanted.every((value, index) => isAlike(value, have[index] ?? ''))) continue
     const type = have.length > wanted.length ? 'extra' : have.length < wanted.length ? 'missing' : 'changed'
     differences.push({ type, about, expected: wanted, found: have })
   }
   return differences
 }
 
-function without(value: string, about: string, randomPaths: RandomPaths): string {
-  return stringifyJson([...flatten(parseJson(value))].filter(([path]) => !randomPaths.has(`${about} ${path}`)))
+/** Equal, but for times in the found status at which something happened that did not happen in the undisturbed schedule. */
+function isAlike(wanted: string, have: string): boolean {
+  if (wanted === have) return true
+  if (!have.includes(anyTime)) return false
+  const [expected, found] = [flatten(parseJson(wanted)), flatten(parseJson(have))]
+  for (const [path, value] of found)
+    if (value === anyTime && path.startsWith('status.') && !expected.has(path)) found.delete(path)
+  return expected.size === found.size && [...expected].every(([path, value]) => found.get(path) === value)
 }
 
 /** A few lines: what was expected and what was found. */

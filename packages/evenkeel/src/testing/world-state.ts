@@ -9,8 +9,9 @@ import type { ObjectReference } from './deviation.ts'
 import { neighbourLabel, otherClient, poisonLabel } from './foreign-writes.ts'
 import type { History, HistoryEvent } from './history.ts'
 import type { SimulatedProcess } from './process.ts'
-import { groupOf, isOfKind, type QuietState } from './reference.ts'
-import type { WorldView } from './scenario.ts'
+import type { Masks } from './learned.ts'
+import { desiredOf, groupOf, isOfKind, maskedState, type QuietState } from './reference.ts'
+import type { Scenario, WorldView } from './scenario.ts'
 import {
   describeObject,
   isRelevant,
@@ -25,10 +26,13 @@ interface WorldFactsOptions {
   readonly history: History
   readonly processes: readonly SimulatedProcess[]
   readonly services: object
-  /** The resources in a service as plain data. */
-  contentsOf(name: string, service: unknown): unknown
+  readonly scenario: Scenario
+  /** Whether a process was alive until the world was quiet after the last change of another client. */
+  hasNoticedOthers(): boolean
   /** How many steps the user has taken. */
   phase(): number
+  /** What differs by nature, once that is known. */
+  readonly masks: Masks | undefined
 }
 
 export class WorldFacts {
@@ -44,11 +48,11 @@ export class WorldFacts {
 
   /** The kinds of the program, and the quiet state of the world. */
   get state(): TrueState {
-    const { processes, history, contentsOf } = this.#parts
+    const { processes, history, scenario } = this.#parts
     this.#view ??= new TrueState(
       processes[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [],
       history,
-      contentsOf,
+      scenario,
     )
     return this.#view
   }
@@ -59,7 +63,21 @@ export class WorldFacts {
   }
 
   quietState(): QuietState {
+    return this.masked(this.unmaskedState())
+  }
+
+  /** The quiet state with what differs by nature. */
+  unmaskedState(): QuietState {
     return this.state.quietState(this.#parts.phase(), this.#parts.services, this.destroyed)
+  }
+
+  masked(state: QuietState): QuietState {
+    return this.#parts.masks ? maskedState(state, this.#parts.masks) : state
+  }
+
+  /** The name of an object or of an external resource, without what differs by nature. */
+  nameOf(about: string, section: 'objects' | 'external'): string {
+    return this.#parts.masks?.nameOf(about, section) ?? about
   }
 
   /** The resources in the external services. */
@@ -86,6 +104,15 @@ export class WorldFacts {
     const from = this.#read.get(reader) ?? 0
     this.#read.set(reader, events.length)
     return from === events.length ? [] : events.slice(from)
+  }
+
+  /**
+   * Whether a process was alive until the world was quiet after the last change of another client.
+   *
+   * Before that it need not have observed the change, or may have died on the way to a new status.
+   */
+  get hasNoticedOthers(): boolean {
+    return this.#parts.hasNoticedOthers()
   }
 
   /** Whether the actor is a process of the program. */
@@ -156,18 +183,13 @@ class TrueState {
   readonly #reconciled: ReadonlySet<string>
   readonly #owned: ReadonlySet<string>
   readonly #history: History
-  readonly #contentsOf: (name: string, service: unknown) => unknown
+  readonly #scenario: Scenario
   /** The controllers of the program. */
   readonly declarations: readonly ControllerDeclaration[]
 
-  /** @param contentsOf the resources in a service, as plain data */
-  constructor(
-    declarations: readonly ControllerDeclaration[],
-    history: History,
-    contentsOf: (name: string, service: unknown) => unknown,
-  ) {
+  constructor(declarations: readonly ControllerDeclaration[], history: History, scenario: Scenario) {
     this.#history = history
-    this.#contentsOf = contentsOf
+    this.#scenario = scenario
     this.declarations = declarations
     this.#reconciled = new Set(declarations.map(({ for: kind }) => nameOf(kind)))
     this.#owned = new Set(declarations.flatMap(({ owns = [] }) => owns.map((one) => nameOf(kindOf(one)))))
@@ -175,6 +197,17 @@ class TrueState {
 
   isReconciled(object: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): boolean {
     return isOfKind(object, this.#reconciled)
+  }
+
+  /** A child of the program, also one that has a controller of its own: no wish of a user. */
+  isChild(object: UnstructuredObject): boolean {
+    const { ownerReferences = [] } = object.metadata
+    return ownerReferences.some(({ apiVersion, kind }) => this.isReconciled({ apiVersion, kind }))
+  }
+
+  /** An object of a reconciled kind that a user asks for. */
+  isWish(object: UnstructuredObject): boolean {
+    return this.isReconciled(object) && !this.isChild(object)
   }
 
   isOwned(object: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): boolean {
@@ -206,12 +239,14 @@ class TrueState {
 
   quietState(phase: number, services: object, destroyed: ReadonlySet<string>): QuietState {
     const { objects } = this.#history
-    const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
+    const naming = this.#history
     const external = this.external(services)
+    const wishes = this.#wishes(naming)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
     return {
       phase,
-      desired: this.#desired(naming),
+      desired: desiredOf(wishes),
+      wishes,
       objects: snapshotObjects(objects.values(), naming),
       external,
       statuses,
@@ -221,25 +256,39 @@ class TrueState {
 
   /** The resources in the external services. */
   external(services: object): Snapshot {
-    const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
-    const found = new Map<string, readonly string[]>()
-    for (const [name, service] of Object.entries(services))
-      for (const [about, values] of snapshotService(name, this.#contentsOf(name, service), naming))
-        found.set(about, values)
-    return found
+    return externalResources(services, { scenario: this.#scenario, naming: this.#history })
   }
 
-  #desired(naming: { nameOf(uid: string): string | undefined }): string {
-    const wanted = this.parents
-      .filter((object) => (object.metadata.ownerReferences ?? []).length === 0)
-      .map((object) => desiredTexts.of(object, naming))
-    if (this.#history.edits > 0) wanted.push(`edits ${this.#history.edits}`)
+  #wishes(naming: Pick<History, 'nameOf' | 'isWished'>): Snapshot {
+    const found = new Map<string, string[]>()
+    const add = (object: UnstructuredObject, text: string): void => {
+      const about = describeObject(object)
+      found.set(about, [...(found.get(about) ?? []), text])
+    }
+    for (const object of this.parents)
+      if ((object.metadata.ownerReferences ?? []).length === 0) add(object, desiredTexts.of(object, naming))
+    if (this.#history.edits > 0) found.set('edits', [String(this.#history.edits)])
     for (const object of this.#history.userObjects.values()) {
       if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isRelevant(object))
-        wanted.push(givenTexts.of(object, naming))
+        add(object, givenTexts.of(object, naming))
     }
-    return wanted.sort().join('\n')
+    return found
   }
+}
+
+/** The resources in external services. */
+export function externalResources(
+  services: object,
+  {
+    scenario,
+    naming,
+  }: Pick<WorldFactsOptions, 'scenario'> & { naming: Pick<History, 'nameOf'> & Partial<Pick<History, 'isWished'>> },
+): Snapshot {
+  const found = new Map<string, readonly string[]>()
+  for (const [name, service] of Object.entries(services))
+    for (const [about, values] of snapshotService(name, contentsOf(scenario, name, service), naming))
+      found.set(about, values)
+  return found
 }
 
 function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
@@ -253,4 +302,11 @@ function kindOf(one: object): Pick<Kind, 'group' | 'kind'> {
     readonly kind: string
   }
   return { group: kind.group ?? groupOf(kind.apiVersion ?? ''), kind: kind.kind }
+}
+
+/** The resources in a service as plain data: as the scenario says, or its own fields. */
+function contentsOf({ services = {} }: Scenario, name: string, service: unknown): unknown {
+  const { contents } =
+    (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}
+  return contents ? contents(service as never) : service
 }

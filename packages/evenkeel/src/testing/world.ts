@@ -13,7 +13,7 @@
  *
  * Invariant: the same scenario, seed and deviations give the same trace.
  */
-import { flushPromises, SeededRandom, SimulatedClock, type LogRecord } from '#base'
+import { flushPromises, SeededRandom, type LogRecord, type SimulatedClock } from '#base'
 import { Client } from '#client'
 import { startServer, type Server } from '#server'
 import type { Store } from '#store'
@@ -23,9 +23,11 @@ import { originOf, type Escape } from './escapes.ts'
 import { EventLoop, EventQueue, type NonConvergence } from './event-loop.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { mutatingHooks, poisonName } from './faults.ts'
-import { DirectClient } from './foreign-writes.ts'
+import { DirectClient, otherClient } from './foreign-writes.ts'
 import { History, Trace, type TraceEntry } from './history.ts'
 import type { InitialState } from './initial-state.ts'
+import type { Masks } from './learned.ts'
+import { openSurroundings, type Surroundings, type Variant } from './nature.ts'
 import type { NetworkHost } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import type { QuietState, Reference } from './reference.ts'
@@ -33,6 +35,7 @@ import { describeRequest, errorResponse, readRequestInfo, type RequestInfo } fro
 import type { Finding, Rule, RuleContext, RuleWatcher } from './rules/rule.ts'
 import type { Scenario } from './scenario.ts'
 import { ScriptRunner } from './script.ts'
+import type { Snapshot } from './snapshot.ts'
 import { WorldFacts } from './world-state.ts'
 
 export interface WorldOptions {
@@ -44,8 +47,10 @@ export interface WorldOptions {
   readonly deviations: readonly Deviation[]
   /** The quiet states of the undisturbed schedule; absent while that schedule runs. */
   readonly reference?: Reference
-  /** Part of the seed of the program: another value gives it other random numbers. @default only the seed */
-  readonly randomVariant?: string
+  /** What differs by nature, for an undisturbed schedule that is judged; others have it in the reference. */
+  readonly masks?: Masks
+  /** What this undisturbed schedule has by nature, and the first has not. @default nothing */
+  readonly variant?: Variant
   /** Keep the entries of the trace, not only their hash. @default false */
   readonly keepsTrace?: boolean
   /** Called before every event; the world waits for the returned promise. @default not called */
@@ -68,6 +73,8 @@ export class World implements NetworkHost, RuleContext {
   readonly processes: SimulatedProcess[] = []
   readonly logs: { readonly process: string; readonly record: LogRecord }[] = []
   readonly services: object
+  /** What others had in the services before the schedule began. */
+  readonly others: Snapshot
   readonly history: History
   readonly facts: WorldFacts
   /** Processes whose program returned, threw, or called process.exit. */
@@ -95,14 +102,15 @@ export class World implements NetworkHost, RuleContext {
   readonly #clients = new Map<string, Client>()
   #reads = 0
 
-  private constructor(options: WorldOptions, parts: { clock: SimulatedClock; store: Store; server: Server }) {
+  private constructor(options: WorldOptions, parts: Omit<Surroundings, 'seed'> & { server: Server }) {
     this.options = options
     this.keepsPast = options.deviations.some(({ action }) => action.type === 'past')
     this.clock = parts.clock
     this.#store = parts.store
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
-    this.services = options.scenario.external?.({ clock: parts.clock }) ?? {}
+    this.services = parts.services
+    this.others = parts.others
     this.history = new History({
       store: parts.store,
       initialObjects: options.initialState.objects,
@@ -115,8 +123,10 @@ export class World implements NetworkHost, RuleContext {
       history: this.history,
       processes: this.processes,
       services: this.services,
-      contentsOf: (name, service) => contentsOf(options.scenario, name, service),
+      scenario: options.scenario,
       phase: () => this.#script.phase,
+      hasNoticedOthers: () => this.trace.lastStepOf(otherClient) <= this.#loop.lastQuietStep,
+      masks: options.masks ?? options.reference?.masks,
     })
     this.#faultInjector = new FaultInjector(this, options.deviations)
     this.#loop = new EventLoop(this, this.#faultInjector)
@@ -129,17 +139,18 @@ export class World implements NetworkHost, RuleContext {
   }
 
   static async open(options: WorldOptions): Promise<World> {
-    const clock = new SimulatedClock({ startMs: options.initialState.startMs, isPure: true })
-    const store = await options.initialState.open(clock)
+    const opened: { world?: World } = {}
+    const { seed, ...surroundings } = await openSurroundings(options, () => opened.world?.actor === 'user')
     const server = await startServer({
-      store,
-      clock,
-      random: new SeededRandom(`${options.seed} server`),
+      store: surroundings.store,
+      clock: surroundings.clock,
+      random: new SeededRandom(`${seed} server`),
       compactionMs: 1e12,
       bootstrap: false,
       admission: { hooks: mutatingHooks(options.deviations) },
     })
-    const world = new World(options, { clock, store, server })
+    const world = new World(options, { ...surroundings, server })
+    opened.world = world
     await world.history.start()
     return world
   }
@@ -158,7 +169,6 @@ export class World implements NetworkHost, RuleContext {
     return this.#loop.nonConvergence
   }
 
-  /** How many events have run. */
   get steps(): number {
     return this.trace.steps
   }
@@ -253,11 +263,11 @@ export class World implements NetworkHost, RuleContext {
     ...stale
   }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): SimulatedProcess {
     const before = this.processes.filter(({ name }) => name.startsWith(prefix)).length
-    const { scenario, seed, profile, randomVariant } = this.options
+    const { scenario, seed, profile, variant } = this.options
     const proc = new SimulatedProcess({
       name: before === 0 ? prefix : `${prefix}${before + 1}`,
       scenario,
-      seed: randomVariant === undefined ? seed : `${seed} ${randomVariant}`,
+      seed: variant ? `${seed} ${variant.seed}` : seed,
       host: this,
       clock: this.clock,
       services: this.services,
@@ -387,11 +397,4 @@ export class World implements NetworkHost, RuleContext {
     if (ignoresNonConvergence) this.#loop.clearNonConvergence()
     return isQuiet
   }
-}
-
-/** The resources in a service as plain data: as the scenario says, or its own fields. */
-function contentsOf({ services = {} }: Scenario, name: string, service: unknown): unknown {
-  const { contents } =
-    (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}
-  return contents ? contents(service as never) : service
 }

@@ -33,12 +33,13 @@ export const churn: Rule = {
           .eventsSince('churn')
           .flatMap(({ actor, before, after }) =>
             before && isGoing(before, after) && statefulKinds.has(before.kind) && world.facts.isProcess(actor)
-              ? [describeObject(before)]
+              ? [world.facts.nameOf(describeObject(before), 'objects')]
               : [],
           )
         if (call && type === 'effect') {
           const now = world.facts.external()
-          for (const [about, values] of external) if ((now.get(about) ?? []).length < values.length) gone.push(about)
+          for (const [about, values] of external)
+            if ((now.get(about) ?? []).length < values.length) gone.push(world.facts.nameOf(about, 'external'))
           external = now
         }
         for (const about of gone) judgeLoss(world, about, proc.name)

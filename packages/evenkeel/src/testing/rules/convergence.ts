@@ -5,9 +5,10 @@
  * rule was broken (attribution.ts).
  */
 import { parseJson, stringifyJson } from '#api'
+import type { ObjectReference } from '../deviation.ts'
 import { foreignFinalizer } from '../foreign-writes.ts'
 import type { QuietState } from '../reference.ts'
-import { compareSnapshots, describeDifference, describeObject, type Difference, type RandomPaths } from '../snapshot.ts'
+import { compareSnapshots, describeDifference, describeObject, type Difference } from '../snapshot.ts'
 import { attribute, keepsDesiredState, takesTime } from './attribution.ts'
 import { keepsState } from './churn.ts'
 import type { Finding, Rule, RuleContext } from './rule.ts'
@@ -18,13 +19,14 @@ export const convergence: Rule = {
   watch(world) {
     return {
       quiet({ isHealed }) {
-        if (world.nonConvergence) return
+        const { reference, masks } = world.options
+        if (world.nonConvergence || !(reference ?? masks)) return
         // While a process is down, only its status can be wrong; the rule `truth` checks that.
         if (!isHealed && world.isBroken) return
         // An object of another client with the name of a child, or an adopted one: the author decides what to do with it.
         if (
           world.options.deviations.some(
-            ({ action }) => action.type === 'recreate' && !world.facts.state.isReconciled(action.object),
+            ({ action }) => action.type === 'recreate' && !isOfUser(world, action.object),
           ) ||
           hasAdopted(world)
         )
@@ -45,13 +47,15 @@ export const convergence: Rule = {
   },
 }
 
+/** Whether a user asked for it: a reconciled kind, and not made by the program. */
+function isOfUser({ facts }: RuleContext, object: ObjectReference): boolean {
+  return facts.state.isReconciled(object) && !facts.hasCreated(object)
+}
+
 function judge(world: RuleContext): void {
   const state = world.facts.quietState()
   const candidates = expectedOf(world, state)
-  const randomPaths = world.options.reference?.randomPaths
-  const [nearest] = candidates
-    .map((expected) => differencesOf(expected, state, randomPaths))
-    .sort((a, b) => a.length - b.length)
+  const [nearest] = candidates.map((expected) => differencesOf(expected, state)).sort((a, b) => a.length - b.length)
   const isLate = world.options.deviations.some(({ action }) => action.type === 'late')
   // A removed external resource need not come back; but the others must be cleaned up.
   const isLess = world.options.deviations.some(({ action }) => action.type === 'vanish')
@@ -70,11 +74,14 @@ function judge(world: RuleContext): void {
 
 /** The states of the undisturbed schedule with this desired state; while it runs: its earlier states. */
 function expectedOf(
-  { options: { reference, deviations }, quietStates }: RuleContext,
+  { options: { reference, deviations }, quietStates, facts }: RuleContext,
   state: QuietState,
 ): readonly QuietState[] {
   if (!reference)
-    return quietStates.filter((earlier) => earlier.desired === state.desired && earlier.phase < state.phase).slice(0, 1)
+    return quietStates
+      .map((one) => facts.masked(one))
+      .filter((earlier) => earlier.desired === state.desired && earlier.phase < state.phase)
+      .slice(0, 1)
   const alike = reference.matchingStates(state, { includesDelayed: deviations.some(({ action }) => takesTime(action)) })
   const first = state.desired === '' ? reference.at(0) : undefined
   return alike.length > 0 || !first ? alike : [first]
@@ -106,11 +113,8 @@ function judgeDesired(world: RuleContext, state: QuietState): void {
     })
 }
 
-function differencesOf(expected: QuietState, found: QuietState, randomPaths?: RandomPaths): Difference[] {
-  return [
-    ...compareSnapshots(expected.objects, found.objects, randomPaths),
-    ...compareSnapshots(expected.external, found.external, randomPaths),
-  ]
+function differencesOf(expected: QuietState, found: QuietState): Difference[] {
+  return [...compareSnapshots(expected.objects, found.objects), ...compareSnapshots(expected.external, found.external)]
 }
 
 function findingFor(

@@ -9,7 +9,8 @@ import { bodyOf } from '../requests.ts'
 import { describeObject } from '../snapshot.ts'
 import type { Rule, RuleContext } from './rule.ts'
 
-const removalMethods =
+/** External calls that remove something, by the names of their methods. */
+export const removalMethods =
   /^(?:ensure)?(?:absent|gone|delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
 
 export const deletionFirst: Rule = {

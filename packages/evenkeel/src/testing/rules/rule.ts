@@ -59,7 +59,7 @@ export interface RuleContext extends Readonly<
   >
 > {
   /** The scenario, the deviations and the reference of this schedule. */
-  readonly options: Pick<World['options'], 'scenario' | 'deviations' | 'reference'>
+  readonly options: Pick<World['options'], 'scenario' | 'deviations' | 'reference' | 'masks'>
   /** Simulated time. */
   readonly clock: Pick<World['clock'], 'monotonic'>
   /** The true state, and what changed since the rule last asked. */
