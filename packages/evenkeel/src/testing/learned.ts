@@ -36,6 +36,8 @@ interface Names {
   readonly templates: Template[]
   /** Names that are the same in all undisturbed schedules. */
   readonly stable: Set<string>
+  /** Names that are others in at least one of them. */
+  readonly changing: Set<string>
 }
 
 export class Masks {
@@ -63,7 +65,7 @@ export class Masks {
   nameOf(about: string, section: Section): string {
     const { group, name } = split(about, section)
     const names = this.#names.get(group)
-    if (!names || names.stable.has(name)) return about
+    if (!names || (names.stable.has(name) && !names.changing.has(name))) return about
     const template = names.templates.find((one) => one.matches(name))
     return template ? `${group}${template.text}` : about
   }
@@ -112,7 +114,8 @@ export class Masks {
       const between = (a: string, b: string): number => distance(one.get(a)?.join() ?? '', other.get(b)?.join() ?? '')
       for (const [a, b] of pairs(of(missing), of(extra), between)) {
         const template = templateOf(split(a, section).name, split(b, section).name, anchors)
-        const { templates } = this.#namesOf(a, section)
+        const { templates, changing } = this.#namesOf(a, section)
+        changing.add(split(a, section).name)
         if (!templates.some(({ text }) => text === template.text)) templates.unshift(template)
       }
     }
@@ -120,7 +123,7 @@ export class Masks {
 
   #namesOf(about: string, section: Section): Names {
     const { group } = split(about, section)
-    const names = this.#names.get(group) ?? { templates: [], stable: new Set() }
+    const names = this.#names.get(group) ?? { templates: [], stable: new Set(), changing: new Set() }
     this.#names.set(group, names)
     return names
   }
