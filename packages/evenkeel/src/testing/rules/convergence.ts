@@ -6,9 +6,8 @@
  */
 import { parseJson, stringifyJson } from '#api'
 import type { ObjectReference } from '../deviation.ts'
-import { foreignFinalizer } from '../foreign-writes.ts'
 import type { QuietState } from '../reference.ts'
-import { compareSnapshots, describeDifference, describeObject, type Difference } from '../snapshot.ts'
+import { compareSnapshots, describeDifference, type Difference } from '../snapshot.ts'
 import { attribute, keepsDesiredState, takesTime } from './attribution.ts'
 import { keepsState } from './churn.ts'
 import type { Finding, Rule, RuleContext } from './rule.ts'
@@ -60,7 +59,7 @@ function judge(world: RuleContext): void {
   // A removed external resource need not come back; but the others must be cleaned up.
   const isLess = world.options.deviations.some(({ action }) => action.type === 'vanish')
   for (const difference of nearest ?? []) {
-    if (isOthersLoss(difference, world) || isHeldByOthers(difference, world)) continue
+    if (isOthersLoss(difference, world)) continue
     if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || state.statuses.size > 0)))
       continue
     world.addFinding(
@@ -179,19 +178,6 @@ function isOthersLoss({ type, about }: Difference, { options: { deviations }, fa
         action.object.namespace === namespace),
   )
   return isLost && !facts.hasCreated({ apiVersion: '', kind, namespace, name })
-}
-
-/** The program has done its part of the deletion: only another client still holds the object. */
-function isHeldByOthers({ type, about }: Difference, { facts }: RuleContext): boolean {
-  return (
-    type === 'extra' &&
-    facts.objects.some(
-      (object) =>
-        object.metadata.deletionTimestamp !== undefined &&
-        object.metadata.finalizers?.every((name) => name === foreignFinalizer) === true &&
-        describeObject(object) === about,
-    )
-  )
 }
 
 /** With a late start, a status and an object that holds data may differ: they depend on earlier specs. */
