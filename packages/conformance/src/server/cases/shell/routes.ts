@@ -32,8 +32,6 @@ const missing: readonly (readonly [string, string, boolean])[] = [
   ['resource', '/api/v1/things', true],
   ['namespaced-resource', '/apis/apps/v1/namespaces/default/things', true],
   ['subresource', '/api/v1/namespaces/default/configmaps/a/things', true],
-  ['below-subresource', '/apis/apps/v1/namespaces/default/deployments/a/status/more', true],
-  ['below-stream', '/api/v1/namespaces/default/pods/a/log/more', true],
   ['name-without-namespace', '/api/v1/configmaps/a', true],
   ['namespaced-path-of-cluster-wide', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles', true],
 ]
