@@ -80,13 +80,16 @@ export function snapshotService(name: string, contents: unknown, naming: UidName
   const add = (about: string, value: unknown): void => {
     found.set(about, [...(found.get(about) ?? []), stringifyJson(normalizeValue(value, naming))])
   }
+  // A uid becomes the name of its object, as in values: programs name resources by it.
+  const keyed = (field: string, key: string): string =>
+    `${name} ${field} ${key.replace(uuid, (uid) => naming.nameOf(uid) ?? uid)}`
   for (const [field, value] of Object.entries(contents ?? {})) {
     if (typeof value === 'function' || field.startsWith('_')) continue
-    if (value instanceof Map) for (const [key, item] of value) add(`${name} ${field} ${String(key)}`, item)
+    if (value instanceof Map) for (const [key, item] of value) add(keyed(field, String(key)), item)
     else if (value instanceof Set || Array.isArray(value))
       for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
     else if (typeof value === 'object' && value !== null)
-      for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${key}`, item)
+      for (const [key, item] of Object.entries(value)) add(keyed(field, key), item)
   }
   for (const values of found.values()) values.sort()
   return found
