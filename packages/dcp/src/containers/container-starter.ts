@@ -62,7 +62,7 @@ interface StarterOptions {
   readonly onChange: (owner: RunOwner, note: string) => void
 }
 
-/** What there is now, or what the object waits for. Then its status says so already. */
+/** The present container, or what the object waits for, which its status already names. */
 type Started = { readonly facts: ContainerFacts } | Waiting
 interface Waiting {
   readonly wait: ReconcileResult | undefined

@@ -100,7 +100,7 @@ test.each([
   expect(names(app)).toEqual(['theirs running'])
 })
 
-test('an image is pulled, and the log of the start says so', async () => {
+test('an image is pulled, and the log of the start names it', async () => {
   const app = await startApplication()
   app.runtime.setRegistry('far/app:2', 'present')
   await app.create(Container, 'web', { spec: { image: 'far/app:2' } })

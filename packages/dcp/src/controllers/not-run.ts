@@ -1,5 +1,5 @@
 /**
- * Kinds whose objects are not run here: their status says so at once, so that a host does not wait for them.
+ * Kinds whose objects are not run here: their status has the reason at once, so that a host does not wait for them.
  *
  *   ContainerNetworkTunnelProxy   Failed
  */

@@ -151,7 +151,7 @@ test('with stopOnScaleDown replicas are stopped and stay, until the set is gone'
   expect([(await app.client.list(Executable)).items, app.programs()]).toEqual([[], []])
 })
 
-test('tunnels are not run, and their status says so at once', async () => {
+test('tunnels are not run: their status has the reason at once', async () => {
   const app = await startApplication()
   const created = await app.create(ContainerNetworkTunnelProxy, 'tunnel', { spec: { containerNetworkName: 'net' } })
   const { status } = await app.until(ContainerNetworkTunnelProxy, 'tunnel', stateIs('Failed'))

@@ -45,7 +45,7 @@ export class RuntimeMonitor {
   readonly #options: RuntimeMonitorOptions
   readonly #log: Logger
   readonly #owners = new Map<string, { readonly owner: RunOwner; readonly onChange: OnRuntimeChange }>()
-  /** By object: a container that does not say so itself. */
+  /** By object: a container without the labels that name its object. */
   readonly #followed = new Map<string, string>()
   #live: LiveRuntime | undefined
   #problem: string | undefined
