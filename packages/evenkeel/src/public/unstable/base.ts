@@ -8,7 +8,7 @@ export {
   createLogger,
   deadline,
   deferred,
-  keepHeapHeadroom,
+  tuneServerProcess,
   isLocalHost,
   listenNear,
   Metrics,
