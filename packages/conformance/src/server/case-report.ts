@@ -64,9 +64,6 @@ CBOR is off by default, as in Kubernetes 1.36: the feature gate CBORServingAndSt
 |---|---|---|
 | descriptions in OpenAPI v2 and v3, which \`kubectl explain\` prints | our own words, at the same places, with the same lists of allowed values | those of Kubernetes |
 | a time that was never set (\`lastTransitionTime\` of a condition of a Namespace) | absent | sometimes null |
-
-**Without a case.** Two parts are tested beside the code only and were not judged by a real kube-apiserver: watches over a WebSocket (\`server/watch/websocket-watch.test.ts\`), because the cases send plain requests and cannot upgrade a
-connection, and \`componentstatuses\` (\`server/handlers/component-status.test.ts\`), because what a real server answers depends on the scheduler and the controller manager beside it.
 `
 
 /** The areas of the suite, by the topic under which the page shows them. */
@@ -105,6 +102,7 @@ const topics: readonly (readonly [title: string, areas: readonly string[]])[] = 
       'events',
       'leases',
       'system-objects',
+      'component-statuses',
       'service-addresses',
       'node-ports',
     ],

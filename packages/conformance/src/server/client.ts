@@ -7,6 +7,7 @@
 import { deadline, onAbort, SystemClock } from 'evenkeel/unstable/base'
 import { Answer } from './answer.ts'
 import { WatchStream } from './watch-stream.ts'
+import { handshake, WebSocketStream } from './websocket-stream.ts'
 import { writeJson } from './json.ts'
 
 interface SendRequest {
@@ -25,6 +26,8 @@ interface SendResponse {
   /** Names in lower case; a repeated header is joined by `, `. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
+  /** After 101: sends bytes of the new protocol. */
+  readonly write?: (bytes: Uint8Array) => void
 }
 
 /** How a request reaches a server: a socket, or a function call in the same process. */
@@ -64,7 +67,7 @@ export class Client {
   readonly #send: Send
   readonly #headers: Readonly<Record<string, string>>
   readonly #patienceMs: number
-  readonly #streams: WatchStream[] = []
+  readonly #streams: (WatchStream | WebSocketStream)[] = []
 
   constructor(send: Send, { headers = {}, patienceMs = 120_000 }: ClientOptions = {}) {
     this.#send = send
@@ -102,6 +105,23 @@ export class Client {
     this.#streams.push(stream)
     if (response.status !== 200)
       throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)
+    return stream
+  }
+
+  /** Asks for a WebSocket. An answer other than 101 has no messages. */
+  async upgrade(path: string, { headers, ...options }: AskOptions = {}): Promise<WebSocketStream> {
+    const over = new AbortController()
+    const request = this.#requestOf('GET', path, { ...options, headers: { ...handshake, ...headers } })
+    const late = deadline(clock, this.#patienceMs)
+    const stop = onAbort(late.signal, (reason) => {
+      over.abort(reason)
+    })
+    const response = await this.#send({ ...request, signal: over.signal }).finally(() => {
+      stop()
+      late.done()
+    })
+    const stream = new WebSocketStream(response, { asked: request.target, patienceMs: this.#patienceMs, over })
+    this.#streams.push(stream)
     return stream
   }
 

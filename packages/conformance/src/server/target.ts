@@ -24,6 +24,7 @@ import type { WatchStream } from './watch-stream.ts'
  * - `cbor`: the feature gate CBORServingAndStorage is on.
  * - `service-accounts`: pods need a service account and get a token: the admission plugin ServiceAccount.
  * - `storage-protection`: claims and volumes get finalizers: the admission plugin StorageObjectInUseProtection.
+ * - `upgrade`: a connection can change to another protocol.
  * - `collector`: the controllers of a cluster run: garbage is collected, namespaces get their objects and are emptied.
  */
 export type ServerNeed =
@@ -35,6 +36,7 @@ export type ServerNeed =
   | 'cbor'
   | 'service-accounts'
   | 'storage-protection'
+  | 'upgrade'
   | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>

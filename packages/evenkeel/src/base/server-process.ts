@@ -20,7 +20,7 @@ const backgroundStep = 5
 const lastPriority = 19
 
 /** The threads of this process, so that a test can stand in for them. */
-export interface ProcessThreads {
+interface ProcessThreads {
   /** The name of each thread by its id; empty where the system does not list them. */
   names(): ReadonlyMap<number, string>
   /** That of the main thread. */

@@ -28,7 +28,6 @@ import type { AuthorizerChain } from './authz/authorizer.ts'
 import type { CrdController } from './crd/crd-controller.ts'
 import { TimedRequest } from './flowcontrol/deadlines.ts'
 import type { FlowControl } from './flowcontrol/flow-control.ts'
-import { handleComponentStatus } from './handlers/component-status.ts'
 import type { ResourceHandlers } from './handlers/handlers.ts'
 import { readBody } from './handlers/request-body.ts'
 import type { Informers } from './informers.ts'
@@ -256,7 +255,7 @@ export class ResourceDispatcher {
   }
 
   #handleVirtual(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    if (context.verb !== 'create') return handleComponentStatus(context, target, this.#storage.store)
+    if (context.verb !== 'create') return Promise.resolve(this.#handlers.componentStatuses.handle(context, target))
     return target.resource.kind === 'Binding'
       ? this.#handlers.bindings(context, target)
       : this.#handlers.reviews.handle(context, target)

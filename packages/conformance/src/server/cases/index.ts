@@ -29,6 +29,7 @@ import { garbageCases } from './delete/garbage.ts'
 import { gracefulCases } from './delete/graceful.ts'
 import { impersonationCases } from './identity/impersonation.ts'
 import { tokenCases } from './identity/tokens.ts'
+import { componentStatusCases } from './kinds/component-statuses.ts'
 import { defaultCases } from './kinds/defaults.ts'
 import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
@@ -62,6 +63,7 @@ import { inputCases } from './shell/input.ts'
 import { operationCases } from './shell/operations.ts'
 import { routeCases } from './shell/routes.ts'
 import { watchEdgeCases } from './watch/edges.ts'
+import { webSocketCases } from './watch/websocket.ts'
 import { watchCases } from './watch/stream.ts'
 import { webhookAnswerCases } from './webhooks/answers.ts'
 import { webhookManagerCases } from './webhooks/managed-fields.ts'
@@ -99,6 +101,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...tableCases,
   ...watchCases,
   ...watchEdgeCases,
+  ...webSocketCases,
   ...defaultCases,
   ...podConnectCases,
   ...contentCases,
@@ -108,6 +111,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...proxyCases,
   ...cborCases,
   ...systemObjectCases,
+  ...componentStatusCases,
   ...serviceAddressCases,
   ...contentTypeCases,
   ...inputCases,

@@ -24,11 +24,17 @@ export const ourDifferences: Readonly<Record<string, string>> = {
 
 /** Limits of a server that is called in process. */
 const inProcess = 'in-process callers are administrators'
+const functionCall = 'a function call has no connection that could change its protocol'
 const alone = 'no controllers run'
 const gate = 'the feature gate is off'
 const withoutControllers = { collector: alone, 'service-accounts': alone, 'storage-protection': alone } as const
 export const overHttpsLacks = { ...withoutControllers, cbor: gate } as const
-export const inProcessLacks = { ...overHttpsLacks, authentication: inProcess, 'no-anonymous': inProcess } as const
+export const inProcessLacks = {
+  ...overHttpsLacks,
+  authentication: inProcess,
+  'no-anonymous': inProcess,
+  upgrade: functionCall,
+} as const
 export const planeLacks = { still: 'controllers act on what the cases create', cbor: gate } as const
 
 /** Whether a case runs on a server with controllers, and on no other of ours. */

@@ -5,6 +5,8 @@ import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { Agent as SecureAgent, request as httpsRequest } from 'node:https'
 import type { RequestOptions } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { onAbort } from 'evenkeel/unstable/base'
 import type { Send } from '../client.ts'
 
 interface Security {
@@ -37,7 +39,12 @@ export function nodeSend(url: string, { ca, certificate, key }: Security = {}): 
         method,
         path: target,
         signal,
-        headers: { ...headers, ...(body && { 'content-length': body.length }) },
+        headers: {
+          ...headers,
+          ...(body && { 'content-length': body.length }),
+          // A browser sends it with every WebSocket, and kube-apiserver wants it.
+          ...(headers['upgrade'] !== undefined && { origin: url }),
+        },
       }
       const outgoing = (isSecure ? httpsRequest : httpRequest)(options, (incoming) => {
         resolve({
@@ -46,9 +53,28 @@ export function nodeSend(url: string, { ca, certificate, key }: Security = {}): 
           body: incoming as AsyncIterable<Uint8Array>,
         })
       })
+      outgoing.on('upgrade', (incoming, socket, head: Buffer) => {
+        onAbort(signal, () => {
+          socket.destroy()
+        })
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: headersOf(incoming),
+          body: upgradedBody(socket, head),
+          write: (bytes) => {
+            socket.write(bytes)
+          },
+        })
+      })
       outgoing.on('error', reject)
       outgoing.end(body)
     })
+}
+
+/** What the server sends in the new protocol; the first bytes came together with the head. */
+async function* upgradedBody(socket: Duplex, head: Buffer): AsyncGenerator<Uint8Array, void> {
+  if (head.length > 0) yield head
+  for await (const chunk of socket) yield chunk as Buffer
 }
 
 /** Node joins most repeated headers and keeps some as lists. */

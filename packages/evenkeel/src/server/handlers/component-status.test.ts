@@ -28,3 +28,12 @@ test('an unknown one is not found', async () => {
     message: 'componentstatus "nope" not found',
   })
 })
+
+test('they have a table, which kubectl asks for', async () => {
+  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1'
+  const { json } = await server.ask('GET', path, { headers: { accept } })
+  const rows = json['rows'] as unknown as { cells: unknown[] }[]
+  expect(rows.map(({ cells }) => cells)).toContainEqual(['etcd-0', 'Healthy', 'ok', ''])
+  const one = await server.ask('GET', `${path}/etcd-0`, { headers: { accept } })
+  expect(one.json).toMatchObject({ kind: 'Table', rows: [{ cells: ['etcd-0', 'Healthy', 'ok', ''] }] })
+})

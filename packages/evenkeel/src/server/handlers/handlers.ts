@@ -24,6 +24,7 @@ import { ApplyHandler } from './apply.ts'
 import { CreateHandler } from './create.ts'
 import { DeleteCollectionHandler } from './delete-collection.ts'
 import { DeleteHandler } from './delete.ts'
+import { ComponentStatusHandler } from './component-status.ts'
 import { GetHandler } from './get.ts'
 import { ListHandler } from './list.ts'
 import { PatchHandler } from './patch.ts'
@@ -58,6 +59,7 @@ type Handle = (context: RequestContext, target: ResourceRef) => Promise<WireResp
 
 export interface ResourceHandlers {
   readonly gets: GetHandler
+  readonly componentStatuses: ComponentStatusHandler
   readonly lists: ListHandler
   readonly watches: WatchHandler
   readonly creates: CreateHandler
@@ -96,6 +98,7 @@ export function makeResourceHandlers(services: HandlerServices): ResourceHandler
   const pods = new PodSubresources({ ...services, ...writers })
   return {
     ...writers,
+    componentStatuses: new ComponentStatusHandler(services),
     lists,
     watches: new WatchHandler({ ...services, lists }),
     deleteCollections: new DeleteCollectionHandler({ lists, deletes }),

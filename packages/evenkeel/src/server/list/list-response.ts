@@ -164,6 +164,11 @@ interface TransformedListOptions {
   readonly slices: ListSlices
 }
 
+/** What a form of a list depends on. */
+type ListForm = Pick<TransformedListOptions, 'context' | 'clock' | 'choice' | 'metadata'> & {
+  readonly resource: Resource
+}
+
 /** How many objects an asynchronous converter gets at a time. */
 const preparedItems = 500
 /** How many objects are written at a time. */
@@ -178,10 +183,10 @@ export async function transformedList(
   if (choice.format !== 'json' || choice.pretty) {
     const objects: UnstructuredObject[] = []
     for await (const run of convertedRuns(entries, options)) pushAll(objects, run)
-    return encode(transform(objects, options), choice)
+    return encode(transformedObjects(objects, formOf(options)), choice)
   }
   // In every form the items come last.
-  const around = stringifyJson(transform([], options))
+  const around = stringifyJson(transformedObjects([], formOf(options)))
   const pieces: Uint8Array[] = [Buffer.from(around.slice(0, -2))]
   for await (const run of convertedRuns(entries, options))
     pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
@@ -215,16 +220,21 @@ async function* convertedRuns(
 
 /** Items as JSON, as in the list. */
 function itemsText(objects: readonly UnstructuredObject[], options: TransformedListOptions): string {
-  const { rows, items = rows } = transform(objects, options) as {
+  const { rows, items = rows } = transformedObjects(objects, formOf(options)) as {
     readonly rows?: JsonValue
     readonly items?: JsonValue
   }
   return stringifyJson(items).slice(1, -1)
 }
 
-function transform(
+function formOf({ target, ...options }: TransformedListOptions): ListForm {
+  return { ...options, resource: target.resource }
+}
+
+/** A list of these objects: as itself, as a table, or reduced to metadata. */
+export function transformedObjects(
   objects: readonly UnstructuredObject[],
-  { context, target: { resource }, clock, choice, metadata }: TransformedListOptions,
+  { context, resource, clock, choice, metadata }: ListForm,
 ): JsonObject {
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
