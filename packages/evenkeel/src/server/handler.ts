@@ -33,7 +33,7 @@ import { readBody } from './handlers/request-body.ts'
 import type { Informers } from './informers.ts'
 import type { LargeWrites } from './large-writes/large-writes.ts'
 import type { RequestMetrics } from './metrics.ts'
-import { isKnownGroup, type NonResourceHandler } from './non-resource-paths.ts'
+import type { NonResourceHandler } from './non-resource-paths.ts'
 import type { Registry } from './registry/registry.ts'
 import {
   auditIdOf,
@@ -45,7 +45,7 @@ import {
   type RequestInfo,
   type ResourceRef,
 } from './request-context.ts'
-import { parseRequestInfo, resolveResource } from './request-info.ts'
+import { parseRequestInfo, resolveResource, type ParseRequestOptions } from './request-info.ts'
 import { compress, replyError } from './response.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -75,7 +75,7 @@ export class RequestHandler {
   readonly #aggregation: Aggregation
   readonly #nonResources: NonResourceHandler
   readonly #metrics: RequestMetrics
-  readonly #formats: readonly MediaFormat[]
+  readonly #parsing: ParseRequestOptions
   readonly #audit: AuditLog | undefined
   readonly #clock: Clock
   readonly #random: Random
@@ -89,7 +89,11 @@ export class RequestHandler {
     this.#aggregation = stages.aggregation
     this.#nonResources = stages.nonResources
     this.#metrics = stages.metrics
-    this.#formats = stages.formats
+    const { registry } = stages.resources
+    this.#parsing = {
+      formats: stages.formats,
+      isStream: (place) => place.subresource !== '' && isStream(place, registry),
+    }
     this.#audit = stages.audit
     this.#clock = stages.clock
     this.#random = stages.random
@@ -123,10 +127,7 @@ export class RequestHandler {
   ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
     let info: RequestInfo | undefined
     try {
-      const found = (info = parseRequestInfo(request, started, {
-        formats: this.#formats,
-        isStream: (place) => place.subresource !== '' && isStream(place, this.#resources.registry),
-      }))
+      const found = (info = parseRequestInfo(request, started, this.#parsing))
       audited?.setRequestInfo(found)
       const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
       return { info, response }
@@ -169,9 +170,8 @@ export class RequestHandler {
     if (aggregated) return this.#aggregation.handle(context, aggregated)
     if (resourcePath === undefined) return this.#nonResources(context)
     const { registry } = this.#resources
-    const target = isKnownGroup(context.path, registry)
-      ? resolveResource(resourcePath, context.verb, registry)
-      : undefined
+    const isKnown = resourcePath.group === '' || registry.hasGroup(resourcePath.group)
+    const target = isKnown ? resolveResource(resourcePath, context.verb, registry) : undefined
     return target ? this.#resources.handle(context, target) : this.#nonResources({ ...context, path: '' })
   }
 }

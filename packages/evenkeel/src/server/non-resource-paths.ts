@@ -104,7 +104,7 @@ const rootPaths = [
 ]
 
 /** Whether a path is below a served group: an unknown one there is a `NotFound` of resources. */
-export function isKnownGroup(path: string, registry: Registry): boolean {
+function isKnownGroup(path: string, registry: Registry): boolean {
   const [, root, group = ''] = path.split('/')
   return (root === 'api' && group !== '') || (root === 'apis' && registry.hasGroup(group))
 }

@@ -36,7 +36,7 @@ export function parseRequestInfo(
   return timeoutMs === undefined ? info : { ...info, dueMs: startedMs + timeoutMs }
 }
 
-interface ParseRequestOptions extends Pick<RequestInfo, 'formats'> {
+export interface ParseRequestOptions extends Pick<RequestInfo, 'formats'> {
   isStream?(place: ResourcePath): boolean
 }
 
@@ -59,11 +59,12 @@ export function resolveResource(place: ResourcePath, verb: string, registry: Reg
   if (place.name === '.' || place.name === '..')
     throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
-  if (resource.custom) return { ...customTarget(resource, place, verb), namespace }
+  if (resource.custom) return customTarget(resource, place, { verb, namespace })
   const subresource = subresourceOf(resource, place)
   if (!allowedHere(resource, { subresource, verb, collection: place.name === '' }))
     throw hasRoute(resource, place) ? notAllowed() : unknownPath()
-  return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
+  const { name } = place
+  return subresource ? { resource, namespace, name, subresource } : { resource, namespace, name }
 }
 
 /**
@@ -75,17 +76,20 @@ export function resolveResource(place: ResourcePath, verb: string, registry: Reg
 function customTarget(
   resource: Resource,
   { name, subresource: wanted, rest }: ResourcePath,
-  verb: string,
-): Omit<ResourceRef, 'namespace'> {
-  const subject = { group: resource.group, kind: resource.plural }
+  { verb, namespace }: { readonly verb: string; readonly namespace: string },
+): ResourceRef {
   const subresource = wanted === '' ? undefined : resource.subresources.find((one) => one.name === wanted)
   const isBelow = subresource !== undefined && rest.length > 0 && !ignoresRest.has(subresource.role)
-  if (wanted !== '' && (subresource === undefined || isBelow)) throw notFound({ ...subject, name })
+  if (wanted !== '' && (subresource === undefined || isBelow)) throw notFound({ ...subjectOf(resource), name })
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   const isNamedCreate = verb === 'create' && name !== '' && subresource === undefined
-  if (!verbs.includes(verb as Verb) || isNamedCreate) throw methodNotAllowed(subject, verb)
+  if (!verbs.includes(verb as Verb) || isNamedCreate) throw methodNotAllowed(subjectOf(resource), verb)
   if (name === '' && !onCollection.has(verb)) throw badRequest('name must be provided')
-  return { resource, name, ...(subresource && { subresource }) }
+  return subresource ? { resource, namespace, name, subresource } : { resource, namespace, name }
+}
+
+function subjectOf({ group, plural }: Resource): { group: string; kind: string } {
+  return { group, kind: plural }
 }
 
 /** The subresources of a CRD. */
