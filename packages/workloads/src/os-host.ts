@@ -137,8 +137,8 @@ export class OsProcessHost implements ProcessHost {
 
   listProcesses(sinceTicks: number): Promise<readonly ProcessEntry[]> {
     this.#nextSinceTicks = Math.min(this.#nextSinceTicks, sinceTicks)
-    this.#nextList ??= (this.#list ?? Promise.resolve()).then(() => this.#beginList())
-    return this.#nextList.then((entries) => entries.filter(({ startTicks }) => startTicks >= sinceTicks))
+    // One list for all, older processes included: who shares it shares what is made of it.
+    return (this.#nextList ??= (this.#list ?? Promise.resolve()).then(() => this.#beginList()))
   }
 
   /** Waits a turn, so that all who ask in this one share the list. */
