@@ -13,6 +13,7 @@
  * a second.
  */
 import { createLogger, sleep, type Clock, type Logger } from 'evenkeel/unstable/base'
+import { RunListeners, type RunListener } from './change-feed.ts'
 import { Journal, markOfRun, parseMark, type JournalLine } from './journal.ts'
 import { descendantsOf } from './descendants.ts'
 import { logPrefix, logsKept } from './logs/run-logs.ts'
@@ -35,11 +36,9 @@ import {
   type Run,
   type RunEnd,
   type RunFacts,
-  type RunOwner,
   type RunPlan,
 } from './runs.ts'
 import { endRun, type EndingPlan } from './run-ending.ts'
-import { RunListeners, type RunListener } from './run-listeners.ts'
 import type { Watchdog } from './watchdog.ts'
 import { Termination, type StopPlan, type TerminationStep } from './termination.ts'
 
