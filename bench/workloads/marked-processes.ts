@@ -23,6 +23,8 @@ export interface ToolUsage {
 
 export class MarkedProcesses {
   readonly token: string
+  /** Programs that were found: their command line is not read again. */
+  readonly #known = new Set<number>()
 
   constructor(token: string) {
     this.token = token
@@ -35,10 +37,15 @@ export class MarkedProcesses {
 
   /** The programs that are alive. */
   programs(): readonly number[] {
-    return processIds().filter((id) => {
-      const [program = '', argument] = wordsOf(id)
-      return program.endsWith('sleep') && argument === this.sleepArgument && isAlive(id)
-    })
+    return processIds().filter((id) => this.#isProgram(id) && isAlive(id))
+  }
+
+  #isProgram(id: number): boolean {
+    if (this.#known.has(id)) return true
+    const [program = '', argument] = wordsOf(id)
+    if (!program.endsWith('sleep') || argument !== this.sleepArgument) return false
+    this.#known.add(id)
+    return true
   }
 
   /** The tool and its helpers. */

@@ -2,7 +2,7 @@
  * A whole session of each tool, interleaved: from the command to so many running programs, idle, and all of them gone.
  * Everything is counted in the process table, so that no tool is believed.
  *
- *   command ──▶ 50 programs run (`start`) ──▶ idle (`idle`, `memory`) ──▶ SIGTERM ──▶ 0 programs (`stop`)
+ *   command ──▶ 50 programs run (`start`) ──▶ settled ──▶ idle (`idle`, `memory`) ──▶ SIGTERM ──▶ 0 programs (`stop`)
  *                                                                    └──▶ SIGKILL ──▶ survivors (`kill`)
  */
 import { once } from 'node:events'
@@ -41,7 +41,11 @@ const startPatienceMs = { each: 200, least: 60_000 }
 const trials = { ours: 200, peer: 20 }
 /** What is alive so long after the end of the tool is left behind. */
 const endPatienceMs = 5_000
+/** After the start a tool still writes what has happened: that is no rest. */
+const settleMs = 3_000
 const lookMs = 3
+/** Looks take a small part of the time, so that what is measured has the processors for itself. */
+const lookPause = 3
 
 export async function measureSessions({ rounds, quick, only, print }: BenchOptions): Promise<void> {
   if (process.platform !== 'linux') {
@@ -55,7 +59,8 @@ export async function measureSessions({ rounds, quick, only, print }: BenchOptio
       await compare(tools, { count, end: 'SIGTERM', idleMs: quick ? 100 : 5_000 }, { rounds, only, print })
   }
   const count = quick ? 3 : 50
-  if (`kill -9 ${count}`.includes(only)) await compareKills(tools, { count, isQuick: quick, print })
+  const killed = tools.filter(({ isReference = false }) => !isReference)
+  if (`kill -9 ${count}`.includes(only)) await compareKills(killed, { count, isQuick: quick, print })
 }
 
 interface Comparing {
@@ -65,8 +70,7 @@ interface Comparing {
 }
 
 async function compare(tools: readonly Tool[], plan: SessionPlan, { rounds, only, print }: Comparing): Promise<void> {
-  // A thousand programs are a test of ours: a peer with a helper process for each would fill the machine.
-  const contenders = plan.count > 100 ? tools.slice(0, 1) : tools
+  const contenders = tools.filter(({ isHeavy = false }) => plan.count <= 100 || !isHeavy)
   const results = new Map<Tool, SessionFigures[]>()
   for (let round = 0; round < rounds; round++)
     for (const tool of contenders) {
@@ -94,7 +98,7 @@ async function compare(tools: readonly Tool[], plan: SessionPlan, { rounds, only
     { case: 'stop', unit: 'ms', of: ({ endMs }) => endMs, more: 'survivors', goals: { 50: 150, 1000: 2_000 } },
   ]
   for (const row of rows.filter((one) => `${one.case} ${plan.count}`.includes(only)))
-    for (const [tool, theirs] of peers.length > 0 && !row.isOurs ? peers : [[undefined, []] as const])
+    for (const [tool, theirs] of rivals(row, peers))
       print({
         case: `${row.case} ${plan.count}`,
         ours: median(ours.map(row.of)),
@@ -108,6 +112,15 @@ async function compare(tools: readonly Tool[], plan: SessionPlan, { rounds, only
           ...(tool && moreOf(row, tool.name, theirs)),
         },
       })
+}
+
+/** Against whom a row is measured. */
+function rivals(
+  { case: name, isOurs = false }: Row,
+  peers: readonly (readonly [Tool, readonly SessionFigures[]])[],
+): readonly (readonly [Tool | undefined, readonly SessionFigures[]])[] {
+  const fit = peers.filter(([{ isReference = false }]) => !isReference || name === 'start' || name === 'stop')
+  return isOurs || fit.length === 0 ? [[undefined, []]] : fit
 }
 
 /** A session that fails is named, and is missing in the figures; the others are measured. */
@@ -212,6 +225,7 @@ async function session(tool: Tool, { count, running = count, end, idleMs }: Sess
     await until(() => marked.programs().length >= running, { tool, child, count })
     const startMs = performance.now() - startedMs
     const startCpuMs = marked.usage().cpuUs / 1000
+    if (end === 'SIGTERM') await sleep(settleMs)
     const before = marked.usage().cpuUs
     await sleep(idleMs)
     const usage = marked.usage()
@@ -230,12 +244,20 @@ async function until(
   { tool, child, count }: { readonly tool: Tool; readonly child: ChildProcess; readonly count: number },
 ): Promise<void> {
   const patienceMs = Math.max(startPatienceMs.least, count * startPatienceMs.each)
-  for (const startedMs = performance.now(); !condition(); await sleep(lookMs)) {
+  for (const startedMs = performance.now(); !(await looked(condition));) {
     if (child.exitCode !== null)
       throw new Error(`${tool.name} ended with ${child.exitCode}: BENCH_LOG=1 shows its output`)
     if (performance.now() - startedMs > patienceMs)
       throw new Error(`${tool.name} did not start all programs in ${patienceMs / 1000} s`)
   }
+}
+
+/** Whether it is true now; if it is not, a pause follows. */
+async function looked(condition: () => boolean): Promise<boolean> {
+  const startedMs = performance.now()
+  if (condition()) return true
+  await sleep(Math.max(lookMs, lookPause * (performance.now() - startedMs)))
+  return false
 }
 
 async function ended(
@@ -247,10 +269,8 @@ async function ended(
   const startedMs = performance.now()
   child.kill(signal)
   let survivors = marked.programs().length
-  while (survivors > 0 && performance.now() - startedMs < endPatienceMs) {
-    await sleep(lookMs)
-    survivors = marked.programs().length
-  }
+  const isOver = (): boolean => (survivors = marked.programs().length) === 0
+  while (!(await looked(isOver)) && performance.now() - startedMs < endPatienceMs);
   const endMs = performance.now() - startedMs
   if (survivors === 0) await exited
   return { endMs, survivors }

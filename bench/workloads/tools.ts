@@ -14,6 +14,10 @@ import { markName, type MarkedProcesses } from './marked-processes.ts'
 
 export interface Tool {
   readonly name: string
+  /** No tool: what starting and ending programs costs by itself. @default false */
+  readonly isReference?: boolean
+  /** Has a helper process for each program: a thousand of them would fill the machine. @default false */
+  readonly isHeavy?: boolean
   /** Starts the tool and has it run so many programs; resolves when it was told all of them. */
   start(order: ToolOrder): Promise<ChildProcess>
 }
@@ -25,6 +29,7 @@ export interface ToolOrder {
   readonly marked: MarkedProcesses
 }
 
+const spawner = fileURLToPath(new URL('bare-spawner.mjs', import.meta.url))
 const command = fileURLToPath(new URL('../../packages/evenkeel/bin/evenkeel.mjs', import.meta.url))
 const pollMs = 5
 
@@ -56,6 +61,13 @@ export const evenkeel: Tool = {
   },
 }
 
+const bareNode: Tool = {
+  name: 'node alone',
+  isReference: true,
+  start: (order) =>
+    Promise.resolve(launch([process.execPath, spawner, String(order.count), order.marked.sleepArgument], order)),
+}
+
 function processCompose(program: string): Tool {
   return {
     name: 'process-compose',
@@ -73,6 +85,7 @@ function processCompose(program: string): Tool {
 function dcp(program: string): Tool {
   return {
     name: 'dcp',
+    isHeavy: true,
     async start(order) {
       const kubeconfig = join(order.folder, 'kubeconfig')
       const child = launch([program, 'start-apiserver', '--kubeconfig', kubeconfig], order)
@@ -125,11 +138,12 @@ function post({ url, token }: Access, body: object): Promise<void> {
   })
 }
 
-/** Ours first, then the peers that are given. */
+/** Ours first, then what starting costs by itself, and the peers that are given. */
 export function findTools(environment: Readonly<Record<string, string | undefined>> = process.env): readonly Tool[] {
   const { PROCESS_COMPOSE: composePath, DCP: dcpPath } = environment
   return [
     evenkeel,
+    bareNode,
     ...(composePath === undefined || composePath === '' ? [] : [processCompose(composePath)]),
     ...(dcpPath === undefined || dcpPath === '' ? [] : [dcp(dcpPath)]),
   ]

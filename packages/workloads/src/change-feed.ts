@@ -1,7 +1,10 @@
 /**
- * Changes of runs as events for a controller. An object that changed several times before it was read is one event.
+ * Changes of runs: as events for a controller, and for listeners.
  *
- * Invariant: bounded by the number of objects.
+ * An object that changed several times before it was read is one event. A thousand runs that end together have a listener each,
+ * and each of their changes reaches its own only.
+ *
+ * Invariant: both are bounded by the number of objects.
  */
 import type { ChannelEvent } from 'evenkeel/controller'
 import { onAbort } from 'evenkeel/unstable/base'
@@ -40,4 +43,28 @@ export class ChangeFeed {
 /** Read again after a pause: the compiler thinks it cannot have changed. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted
+}
+
+export type RunListener = (owner: RunOwner, note: string) => void
+
+export class RunListeners {
+  readonly #ofAll = new Set<RunListener>()
+  readonly #ofOne = new Map<string, Set<RunListener>>()
+
+  add(call: RunListener, uid: string | undefined): () => void {
+    if (uid === undefined) {
+      this.#ofAll.add(call)
+      return () => this.#ofAll.delete(call)
+    }
+    const own = this.#ofOne.get(uid) ?? new Set()
+    this.#ofOne.set(uid, own.add(call))
+    return () => {
+      own.delete(call)
+      if (own.size === 0 && this.#ofOne.get(uid) === own) this.#ofOne.delete(uid)
+    }
+  }
+
+  call(owner: RunOwner, note: string): void {
+    for (const call of [...this.#ofAll, ...(this.#ofOne.get(owner.uid) ?? [])]) call(owner, note)
+  }
 }

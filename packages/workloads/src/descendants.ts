@@ -16,6 +16,8 @@
  *
  * A number of a group or session is a sign only while its leader lives or a member has the mark: later the kernel may give
  * the number to a stranger.
+ *
+ * A thousand runs that end together share one list, so it is indexed once: what a run costs is in proportion to its members.
  */
 import { isSameProcess, type ProcessEntry, type ProcessIdentity } from './process-host.ts'
 
@@ -26,33 +28,85 @@ export interface RunSigns {
 }
 
 export function descendantsOf({ identity, mark }: RunSigns, entries: readonly ProcessEntry[]): readonly ProcessEntry[] {
-  const isLeaderAlive = entries.some((entry) => isSameProcess(entry, identity))
-  const hasMark = (entry: ProcessEntry): boolean => entry.mark === mark || entry.mark?.startsWith(`${mark}/`) === true
-  const marked = entries.filter(hasMark)
-  const isOurGroup = isLeaderAlive || marked.some(({ groupId }) => groupId === identity.pid)
-  const isOurSession = isLeaderAlive || marked.some(({ sessionId }) => sessionId === identity.pid)
+  const table = indexOf(entries)
+  const { pid, startTicks } = identity
+  const leader = table.byPid.get(pid)
+  const isLeaderAlive = leader !== undefined && isSameProcess(leader, identity)
+  const marked = table.byMark.get(mark) ?? []
+  const hasSign = (isMember: (entry: ProcessEntry) => boolean): boolean => isLeaderAlive || marked.some(isMember)
   const found = new Map<number, ProcessEntry>()
-  for (const entry of entries) {
-    const isOurs =
-      hasMark(entry) ||
-      isSameProcess(entry, identity) ||
-      (isOurGroup && entry.groupId === identity.pid) ||
-      (isOurSession && entry.sessionId === identity.pid)
-    if (isOurs && entry.startTicks >= identity.startTicks) found.set(entry.pid, entry)
-  }
-  addChildren(found, entries)
+  for (const entry of [
+    ...(isLeaderAlive ? [leader] : []),
+    ...marked,
+    ...(hasSign(({ groupId }) => groupId === pid) ? (table.byGroup.get(pid) ?? []) : []),
+    ...(hasSign(({ sessionId }) => sessionId === pid) ? (table.bySession.get(pid) ?? []) : []),
+  ])
+    if (entry.startTicks >= startTicks) found.set(entry.pid, entry)
+  addChildren(found, table)
   return [...found.values()]
 }
 
 /** Adds children of members until there are no more. A child is never older than its parent. */
-function addChildren(found: Map<number, ProcessEntry>, entries: readonly ProcessEntry[]): void {
-  for (let size = -1; size !== found.size;) {
-    size = found.size
-    for (const entry of entries) {
-      const parent = found.get(entry.parentPid)
-      if (parent && !found.has(entry.pid) && entry.startTicks >= parent.startTicks) found.set(entry.pid, entry)
-    }
+function addChildren(found: Map<number, ProcessEntry>, { byParent }: ProcessIndex): void {
+  // A map is visited in the order in which it grows.
+  for (const parent of found.values())
+    for (const child of byParent.get(parent.pid) ?? [])
+      if (!found.has(child.pid) && child.startTicks >= parent.startTicks) found.set(child.pid, child)
+}
+
+/** A list of processes by what they are looked for. */
+interface ProcessIndex {
+  readonly byPid: ReadonlyMap<number, ProcessEntry>
+  /** `s/session/u/1/exec-2` is below `s/session/u/1` as well. */
+  readonly byMark: ReadonlyMap<string, readonly ProcessEntry[]>
+  readonly byGroup: ReadonlyMap<number, readonly ProcessEntry[]>
+  readonly bySession: ReadonlyMap<number, readonly ProcessEntry[]>
+  readonly byParent: ReadonlyMap<number, readonly ProcessEntry[]>
+}
+
+const indexes = new WeakMap<readonly ProcessEntry[], ProcessIndex>()
+
+function indexOf(entries: readonly ProcessEntry[]): ProcessIndex {
+  const known = indexes.get(entries)
+  if (known) return known
+  const index = {
+    byPid: new Map(entries.map((entry) => [entry.pid, entry])),
+    byMark: new Map<string, ProcessEntry[]>(),
+    byGroup: new Map<number, ProcessEntry[]>(),
+    bySession: new Map<number, ProcessEntry[]>(),
+    byParent: new Map<number, ProcessEntry[]>(),
   }
+  for (const entry of entries) {
+    for (const mark of marksAbove(entry.mark)) add(index.byMark, mark, entry)
+    add(index.byGroup, entry.groupId, entry)
+    add(index.bySession, entry.sessionId, entry)
+    add(index.byParent, entry.parentPid, entry)
+  }
+  indexes.set(entries, index)
+  return index
+}
+
+function add<K>(map: Map<K, ProcessEntry[]>, key: K, entry: ProcessEntry): void {
+  const list = map.get(key)
+  if (list) list.push(entry)
+  else map.set(key, [entry])
+}
+
+/** A mark, and those that it is below. */
+function marksAbove(mark: string | undefined): readonly string[] {
+  if (mark === undefined) return []
+  const marks = [mark]
+  for (let end = mark.lastIndexOf('/'); end > 0; end = mark.lastIndexOf('/', end - 1)) marks.push(mark.slice(0, end))
+  return marks
+}
+
+/** The process of this identity in a list. */
+export function findIn(
+  entries: readonly ProcessEntry[],
+  identity: Pick<ProcessIdentity, 'pid' | 'startTicks'>,
+): ProcessEntry | undefined {
+  const entry = indexOf(entries).byPid.get(identity.pid)
+  return entry && isSameProcess(entry, identity) ? entry : undefined
 }
 
 /**
@@ -62,14 +116,15 @@ function addChildren(found: Map<number, ProcessEntry>, entries: readonly Process
 const forwarder =
   /^(?:\S*\/)?(?:node\S*\s+(?:-\S+\s+)*(?:\S*\/)?)?(?:(?:npm|npx|pnpm|yarn|tsx|nodemon)(?:-cli|-\d[\d.]*\d)?(?:\.[cm]?js)?|tsx\/dist\/cli\.[cm]?js)(?:\s|$)/
 
-/** `script` ends when the program in its terminal has ended; a signal would make it kill the program without its time. */
+/**
+ * `script`, which holds a terminal, ends when the program in it has ended, and exits as that does. A signal would make it kill the program
+ * without its time; one that comes when the program has just ended makes it exit with 0.
+ */
 const terminal = /^(?:\S*\/)?script -qefc /
 
-/** Without those that only hold a terminal for another member. */
+/** Without those that hold a terminal: they begin and end with the program in it. */
 export function withoutTerminals(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
-  return members.filter(
-    ({ pid, command }) => !(terminal.test(command) && members.some(({ parentPid }) => parentPid === pid)),
-  )
+  return members.filter(({ command }) => !terminal.test(command))
 }
 
 /** Of the members of a run those that a signal is sent to; the others get it from their parent. */

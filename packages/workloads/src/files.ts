@@ -44,19 +44,28 @@ export class OsFiles implements Files {
     )
   }
 
-  async appendText(path: string, text: string): Promise<void> {
-    await mkdir(dirname(path), { recursive: true, mode: ownFolder })
-    await appendFile(path, text, { mode: ownFile })
+  appendText(path: string, text: string): Promise<void> {
+    return inFolderOf(path, () => appendFile(path, text, { mode: ownFile }))
   }
 
   async replaceText(path: string, text: string): Promise<void> {
-    await mkdir(dirname(path), { recursive: true, mode: ownFolder })
-    await writeFile(`${path}.new`, text, { mode: ownFile })
+    await inFolderOf(path, () => writeFile(`${path}.new`, text, { mode: ownFile }))
     await rename(`${path}.new`, path)
   }
 
   async removeFile(path: string): Promise<void> {
     await rm(path, { force: true })
+  }
+}
+
+/** Creates the folder of a file when the write shows that it is missing. */
+async function inFolderOf(path: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== 'ENOENT') throw error
+    await mkdir(dirname(path), { recursive: true, mode: ownFolder })
+    await write()
   }
 }
 

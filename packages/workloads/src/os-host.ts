@@ -5,6 +5,9 @@
  * writes without us, so a slow Evenkeel does not slow it, and a killed one does not end it by SIGPIPE. With a terminal it
  * writes to that, and we pass on to the log file what it shows: such a program ends with Evenkeel.
  *
+ * A start takes milliseconds in which nothing else runs: of many that are wanted together each gets a turn of its own, so that exits,
+ * probes and stops are not held up by them.
+ *
  * Invariants: the identity of a new process is read before the kernel can reap it, in the same turn; a signal is sent in
  * the same turn as the check of the identity; a list includes everything that happened before it was asked for. Lists
  * that are asked for while one is made share the next one: 50 processes that end together cost two lists, not 50.
@@ -15,7 +18,7 @@ import { dirname } from 'node:path'
 import { nextTurn, SystemClock, type Clock } from 'evenkeel/unstable/base'
 import { explainFailure, findProgram } from './launch-failure.ts'
 import { OpenTerminal } from './open-terminal.ts'
-import { findHolders } from './port-table.ts'
+import { findHolders, readListeners, type Listener } from './port-table.ts'
 import {
   formatIdentity,
   isSameProcess,
@@ -51,6 +54,10 @@ export class OsProcessHost implements ProcessHost {
   /** The list that has not begun. */
   #nextList: Promise<readonly ProcessEntry[]> | undefined
   #nextSinceTicks = Infinity
+  /** The table of ports that is about to be read: those who ask in one turn share it. */
+  #nextListeners: Promise<readonly Listener[] | undefined> | undefined
+  /** Settles when the turn of the last start that is wanted begins. */
+  #launches: Promise<void> = Promise.resolve()
 
   constructor({ table, clock = new SystemClock(), terminals = new ScriptTerminals() }: OsHostOptions) {
     this.#terminals = terminals
@@ -70,6 +77,8 @@ export class OsProcessHost implements ProcessHost {
   }
 
   async launch(launch: Launch): Promise<LaunchResult> {
+    this.#launches = this.#launches.then(() => nextTurn(this.#clock))
+    await this.#launches
     const program = findProgram(launch)
     if ('failure' in program) return program
     const wrapped = launch.terminal ? this.#terminals.wrap(launch) : undefined
@@ -137,8 +146,8 @@ export class OsProcessHost implements ProcessHost {
 
   listProcesses(sinceTicks: number): Promise<readonly ProcessEntry[]> {
     this.#nextSinceTicks = Math.min(this.#nextSinceTicks, sinceTicks)
-    this.#nextList ??= (this.#list ?? Promise.resolve()).then(() => this.#beginList())
-    return this.#nextList.then((entries) => entries.filter(({ startTicks }) => startTicks >= sinceTicks))
+    // One list for all, older processes included: who shares it shares what is made of it.
+    return (this.#nextList ??= (this.#list ?? Promise.resolve()).then(() => this.#beginList()))
   }
 
   /** Waits a turn, so that all who ask in this one share the list. */
@@ -169,8 +178,13 @@ export class OsProcessHost implements ProcessHost {
     return Promise.resolve(this.#table.bootId())
   }
 
-  findPortHolders(ports: readonly number[]): Promise<readonly PortHolder[]> {
-    return findHolders(ports, (pid) => this.#table.find(pid))
+  async findPortHolders(ports: readonly number[]): Promise<readonly PortHolder[]> {
+    if (ports.length === 0) return []
+    this.#nextListeners ??= nextTurn(this.#clock).then(() => {
+      this.#nextListeners = undefined
+      return readListeners()
+    })
+    return findHolders(ports, await this.#nextListeners, (pid) => this.#table.find(pid))
   }
 }
 

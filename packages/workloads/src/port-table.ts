@@ -8,14 +8,27 @@
  *
  * Where there is no `/proc`, a port is tried by listening on it: the holder then has no name.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { PortHolder, ProcessEntry } from './process-host.ts'
 
 const listening = '0A'
 
-/** The port and the inode of every listening socket. */
-function parseListeners(table: string): readonly { readonly port: number; readonly inode: string }[] {
+/** A socket that listens. */
+export interface Listener {
+  readonly port: number
+  readonly inode: string
+}
+
+/** The port and the inode of every listening socket; undefined without a table. The kernel takes milliseconds to write it. */
+export async function readListeners(): Promise<readonly Listener[] | undefined> {
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readText))
+  const known = tables.filter((table) => table !== undefined)
+  return known.length === 0 ? undefined : known.flatMap(parseListeners)
+}
+
+function parseListeners(table: string): readonly Listener[] {
   return table
     .split('\n')
     .slice(1)
@@ -32,17 +45,12 @@ function parseListeners(table: string): readonly { readonly port: number; readon
 /** Of these ports those that are taken. `find` names a process by its pid. */
 export async function findHolders(
   ports: readonly number[],
+  listeners: readonly Listener[] | undefined,
   find: (pid: number) => ProcessEntry | undefined,
 ): Promise<readonly PortHolder[]> {
-  const tables = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => readText(path) ?? [])
-  if (tables.length === 0) return triedPorts(ports)
+  if (!listeners) return triedPorts(ports)
   const wanted = new Set(ports)
-  const taken = new Map(
-    tables
-      .flatMap(parseListeners)
-      .filter(({ port }) => wanted.has(port))
-      .map(({ port, inode }) => [port, inode]),
-  )
+  const taken = new Map(listeners.filter(({ port }) => wanted.has(port)).map(({ port, inode }) => [port, inode]))
   if (taken.size === 0) return []
   const owners = ownersOf(new Set(taken.values()))
   return [...taken].map(([port, inode]) => {
@@ -84,12 +92,8 @@ async function triedPorts(ports: readonly number[]): Promise<readonly PortHolder
   return ports.filter((_, index) => taken[index]).map((port) => ({ port }))
 }
 
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return undefined
-  }
+function readText(path: string): Promise<string | undefined> {
+  return readFile(path, 'latin1').catch(() => undefined)
 }
 
 function readFolder(path: string): readonly string[] {

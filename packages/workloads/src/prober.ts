@@ -6,7 +6,8 @@
  *   readiness: Ready follows it, both ways                   without one: ready as soon as it has started
  *
  * A log line that was seen stays seen, so such a probe ends with its first success. The others look once per period, as long
- * as the run lasts; nothing is reported but changes.
+ * as the run lasts; nothing is reported but changes. Until the first success of what decides about Ready there are looks in between,
+ * at first soon and then less and less often, so that a program that starts fast is ready fast: one that fails does not count.
  *
  * Invariants: at most one check of a probe is under way; `forget` leaves no timer and no check.
  */
@@ -160,15 +161,22 @@ export class Prober {
     const { initialDelaySeconds = 0 } = settings
     const scanner = settings.logLine && this.#scannerOf(watched, settings.logLine)
     const counts = { successes: 0, failures: 0 }
+    const pace = new ProbePace(this.#options.clock, {
+      periodMs: (settings.periodSeconds ?? 1) * 1000,
+      isEager: name !== 'liveness',
+    })
     const look = async (): Promise<void> => {
       const outcome = await this.#check(watched, { settings, scanner })
       if (watched.stopping.signal.aborted) return
-      counts.successes = outcome.isOk ? counts.successes + 1 : 0
-      counts.failures = outcome.isOk ? 0 : counts.failures + 1
-      const isDecided = this.#apply(watched, { name, settings, counts, outcome })
-      if (!isDecided) this.#after(watched, { name, seconds: settings.periodSeconds ?? 1, look })
+      const { counts: isCounted, afterMs } = pace.next(outcome.isOk)
+      if (isCounted) {
+        counts.successes = outcome.isOk ? counts.successes + 1 : 0
+        counts.failures = outcome.isOk ? 0 : counts.failures + 1
+        if (this.#apply(watched, { name, settings, counts, outcome })) return
+      }
+      this.#after(watched, { name, afterMs, look })
     }
-    this.#after(watched, { name, seconds: initialDelaySeconds, look })
+    this.#after(watched, { name, afterMs: initialDelaySeconds * 1000, look })
   }
 
   /** Looks at both outputs of a run that has two. */
@@ -189,9 +197,9 @@ export class Prober {
 
   #after(
     watched: Watched,
-    { name, seconds, look }: { readonly name: ProbeName; readonly seconds: number; readonly look: () => Promise<void> },
+    { name, afterMs, look }: { readonly name: ProbeName; readonly afterMs: number; readonly look: () => Promise<void> },
   ): void {
-    const cancel = this.#options.clock.after(seconds * 1000, () => {
+    const cancel = this.#options.clock.after(afterMs, () => {
       // `look` handles every failure as an outcome.
       void look()
     })
@@ -253,6 +261,41 @@ export class Prober {
     watched.onChange(failed ? `its ${failed.probe} probe failed` : isReady ? 'it became ready' : 'a probe changed')
   }
 }
+
+/**
+ * When a probe looks.
+ *
+ *   period 1 s    0, 20, 48, 87 ms …, 1 s, 2 s, 3 s     a failure counts at 0, 1 s, 2 s; the first success ends the looks in between
+ */
+class ProbePace {
+  readonly #clock: Clock
+  readonly #periodMs: number
+  #isEager: boolean
+  #soonMs = soonMsMin
+  /** When the next failure counts. */
+  #dueMs = -Infinity
+
+  constructor(clock: Clock, { periodMs, isEager }: { readonly periodMs: number; readonly isEager: boolean }) {
+    this.#clock = clock
+    this.#periodMs = periodMs
+    this.#isEager = isEager
+  }
+
+  /** After a look: whether it counts, and when the next one is due. */
+  next(isOk: boolean): { readonly counts: boolean; readonly afterMs: number } {
+    const nowMs = this.#clock.monotonic()
+    const counts = isOk || nowMs >= this.#dueMs
+    if (counts) this.#dueMs = nowMs + this.#periodMs
+    if (isOk) this.#isEager = false
+    const leftMs = this.#dueMs - nowMs
+    if (!this.#isEager) return { counts, afterMs: leftMs }
+    const soonMs = this.#soonMs
+    this.#soonMs = Math.min(this.#periodMs, soonMs * soonGrowth)
+    return { counts, afterMs: Math.min(soonMs, leftMs) }
+  }
+}
+
+const [soonMsMin, soonGrowth] = [20, 1.4]
 
 interface Counted {
   readonly name: ProbeName

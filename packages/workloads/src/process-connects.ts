@@ -111,7 +111,7 @@ class ProcessConnects {
       report(run?.end?.exitCode ?? unknownExit)
       over.abort(new Error('the process has ended'))
     }
-    const done = session.onChange(look)
+    const done = session.onChange(look, { uid: owner.uid })
     look()
     return { signal: over.signal, exitCode, done }
   }

@@ -84,7 +84,7 @@ export interface ProcessHost {
   launch(launch: Launch): Promise<LaunchResult>
   /** The process, if it is alive. */
   findProcess(identity: ProcessIdentity): Promise<ProcessEntry | undefined>
-  /** All processes that started at or after these ticks. */
+  /** All processes that started at or after these ticks; it may have older ones as well. */
   listProcesses(sinceTicks: number): Promise<readonly ProcessEntry[]>
   /**
    * Sends the signal to this process, or to its whole group. False when it is gone, or when its pid belongs to another

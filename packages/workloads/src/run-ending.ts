@@ -19,7 +19,7 @@ export interface EndingPlan extends Partial<StopPlan> {
 /** What ends runs: the session. */
 interface RunKeeper {
   end(uid: string, plan: StopPlan & { readonly reason: string }): Promise<TerminationStep>
-  onChange(call: (owner: RunOwner, note: string) => void): () => void
+  onChange(call: (owner: RunOwner, note: string) => void, options: { readonly uid: string }): () => void
 }
 
 /** How long survivors of SIGKILL are waited for. */
@@ -37,9 +37,12 @@ export async function endRun(
   const changes = new Changes(clock)
   let untilMs = clock.monotonic() + graceMs + extraMs
   const stops = [
-    keeper.onChange(({ uid }) => {
-      if (uid === run.owner.uid) changes.note()
-    }),
+    keeper.onChange(
+      () => {
+        changes.note()
+      },
+      { uid: run.owner.uid },
+    ),
     onAbort(urgent, () => {
       untilMs = clock.monotonic() + extraMs
       changes.note()

@@ -13,6 +13,7 @@
  * a second.
  */
 import { createLogger, sleep, type Clock, type Logger } from 'evenkeel/unstable/base'
+import { RunListeners, type RunListener } from './change-feed.ts'
 import { Journal, markOfRun, parseMark, type JournalLine } from './journal.ts'
 import { descendantsOf } from './descendants.ts'
 import { logPrefix, logsKept } from './logs/run-logs.ts'
@@ -35,7 +36,6 @@ import {
   type Run,
   type RunEnd,
   type RunFacts,
-  type RunOwner,
   type RunPlan,
 } from './runs.ts'
 import { endRun, type EndingPlan } from './run-ending.ts'
@@ -71,8 +71,10 @@ export class Session {
   readonly #journal: Journal
   readonly #log: Logger
   readonly #runs = new Map<string, HeldRun>()
+  /** By the identity of its first process, when that is known: exits name no object. */
+  readonly #byIdentity = new Map<string, HeldRun>()
   readonly #earlyExits = new Map<string, ProcessExit>()
-  readonly #listeners = new Set<(owner: RunOwner, note: string) => void>()
+  readonly #listeners = new RunListeners()
   #name: string
   #stopExits: (() => void) | undefined
   #stopLooking: (() => void) | undefined
@@ -139,10 +141,9 @@ export class Session {
     return endRun(this, run, { ...plan, clock: this.#options.clock })
   }
 
-  /** Calls back when something about the runs of an object has changed. */
-  onChange(call: (owner: RunOwner, note: string) => void): () => void {
-    this.#listeners.add(call)
-    return () => this.#listeners.delete(call)
+  /** Calls back when something about the runs of an object has changed. @param options.uid of this one only */
+  onChange(call: RunListener, { uid }: { readonly uid?: string } = {}): () => void {
+    return this.#listeners.add(call, uid)
   }
 
   /** The last run of an object. */
@@ -203,7 +204,7 @@ export class Session {
       this.#record({ event: 'refused', mark, facts: {} })
       return result.failure
     }
-    run.identity = result.identity
+    this.#identify(run, result.identity)
     this.#record({ event: 'started', mark, identity: result.identity, facts: {} })
     const early = this.#earlyExits.get(formatIdentity(result.identity))
     if (early) this.#onExit(early)
@@ -225,8 +226,9 @@ export class Session {
     const marked = entries.filter(({ mark }) => mark === run.mark)
     const [leader] = marked.toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)
     if (leader) {
-      run.identity = { pid: leader.pid, startTicks: leader.startTicks, bootId: await host.findBootId() }
-      this.#record({ event: 'started', mark: run.mark, identity: run.identity, facts: {} })
+      const identity = { pid: leader.pid, startTicks: leader.startTicks, bootId: await host.findBootId() }
+      this.#identify(run, identity)
+      this.#record({ event: 'started', mark: run.mark, identity, facts: {} })
       return
     }
     this.#end(run, { atMs: clock.now(), reason: 'StartUnknown' })
@@ -260,6 +262,7 @@ export class Session {
     await this.#options.removeLogs?.(logPrefix(this.#options.folder, run.owner))
     await this.#journal.append({ event: 'forget', mark: run.mark, facts: {} })
     this.#runs.delete(uid)
+    if (run.identity) this.#byIdentity.delete(formatIdentity(run.identity))
   }
 
   async #open(): Promise<void> {
@@ -326,12 +329,19 @@ export class Session {
     })
   }
 
+  #identify(run: HeldRun, identity: ProcessIdentity): void {
+    run.identity = identity
+    this.#byIdentity.set(formatIdentity(identity), run)
+  }
+
   #onExit(exit: ProcessExit): void {
     const { identity, exitCode, signal } = exit
-    const run = [...this.#runs.values()].find((one) => one.identity && isSameProcess(one.identity, identity))
+    const word = formatIdentity(identity)
+    const run = this.#byIdentity.get(word)
+    this.#byIdentity.delete(word)
     if (!run) {
       // Its launch has not returned yet.
-      this.#earlyExits.set(formatIdentity(identity), exit)
+      this.#earlyExits.set(word, exit)
       for (const oldest of [...this.#earlyExits.keys()].slice(0, -earlyExitsMax)) this.#earlyExits.delete(oldest)
       return
     }
@@ -348,7 +358,7 @@ export class Session {
     run.end = end
     run.endedMonotonicMs = this.#options.clock.monotonic()
     this.#record({ event: 'ended', mark: run.mark, ...(run.identity && { identity: run.identity }), facts: { ...end } })
-    for (const call of this.#listeners) call(run.owner, `its program ${describeEnd(run)}`)
+    this.#listeners.call(run.owner, `its program ${describeEnd(run)}`)
   }
 
   /** Only a parent is told about an exit: adopted processes are looked for, as long as there are any. */

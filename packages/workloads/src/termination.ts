@@ -15,7 +15,7 @@
  * Invariant: a process gets the stop signal at most once, unless Evenkeel is killed in between.
  */
 import type { Clock } from 'evenkeel/unstable/base'
-import { descendantsOf, withoutForwarded, withoutTerminals, type RunSigns } from './descendants.ts'
+import { descendantsOf, findIn, withoutForwarded, withoutTerminals, type RunSigns } from './descendants.ts'
 import {
   formatIdentity,
   type ProcessEntry,
@@ -54,8 +54,8 @@ export class Termination {
   readonly #options: TerminationOptions
   readonly #signalled = new Set<string>()
   readonly #killed = new Map<string, ProcessEntry>()
-  /** Every descendant that was seen. */
-  readonly #known = new Set<string>()
+  /** Every descendant that was seen, by its identity. */
+  readonly #known = new Map<string, ProcessEntry>()
   #beganAtMs: number | undefined
   #lookMs = lookMsMin
 
@@ -76,10 +76,12 @@ export class Termination {
     const leftMs = this.#beganAtMs + graceMs - clock.monotonic()
     if (leftMs <= 0) await this.#kill(survivors)
     else await this.#signal(survivors, signal)
-    // The exit of the first process is reported; that of another one is not.
+    // The exit of the first process is reported; that of another one is not. A terminal whose program has not begun is
+    // looked at again: nothing was signalled yet.
     const isLeaderAlive = survivors.some(({ pid }) => pid === this.#options.run.identity.pid)
+    const isReported = isLeaderAlive && this.#signalled.size > 0
     this.#lookMs = Math.min(lookMsMax, this.#lookMs * 2)
-    return this.#result(survivors, leftMs > 0 ? Math.min(leftMs, isLeaderAlive ? leftMs : this.#lookMs) : this.#lookMs)
+    return this.#result(survivors, leftMs > 0 ? Math.min(leftMs, isReported ? leftMs : this.#lookMs) : this.#lookMs)
   }
 
   async #survivors(): Promise<readonly ProcessEntry[]> {
@@ -87,8 +89,11 @@ export class Termination {
     const entries = await host.listProcesses(run.identity.startTicks)
     const found = new Set(descendantsOf(run, entries))
     // One that is about to end has lost its environment, and so its mark, before its files are closed.
-    for (const entry of entries) if (this.#known.has(formatIdentity(this.#identityOf(entry)))) found.add(entry)
-    for (const entry of found) this.#known.add(formatIdentity(this.#identityOf(entry)))
+    for (const known of this.#known.values()) {
+      const entry = findIn(entries, known)
+      if (entry) found.add(entry)
+    }
+    for (const entry of found) this.#known.set(formatIdentity(this.#identityOf(entry)), entry)
     return [...found]
   }
 

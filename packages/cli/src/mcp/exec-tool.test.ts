@@ -132,7 +132,11 @@ describe('the tool exec', () => {
     ['no command', { ...lab, command: [] }, /^usage: command must name a program/],
     ['a text as command', { ...lab, command: 'ls -l' }, /^usage: command must be a list of texts/],
     ['a number in the command', { ...lab, command: ['ls', 1] }, /^usage: command must be a list of texts/],
-    ['a long input', { ...lab, command: ['cat'], stdin: 'x'.repeat(32_769) }, /^usage: stdin must have at most 32768/],
+    [
+      'a long input',
+      { ...lab, command: ['cat'], stdin: 'x'.repeat(1_048_577) },
+      /^usage: stdin must have at most 1048576/,
+    ],
     [
       'another namespace',
       { ...lab, namespace: 'kube-system', command: ['ls'] },

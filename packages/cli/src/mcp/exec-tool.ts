@@ -12,8 +12,8 @@ import type { ObjectTarget } from './scope.ts'
 import { argument, changes, field, type Tool, type ToolCall } from './tool.ts'
 import { targetOf } from './why-tools.ts'
 
-/** What the server takes from a client whose command does not read: with more of it the end of the call would not arrive. */
-const stdinMax = 32_768
+/** A model writes it: more of it is a file. */
+const stdinMax = 1_048_576
 
 export const exec: Tool = {
   name: 'exec',
@@ -28,7 +28,7 @@ export const exec: Tool = {
       description: 'The program and its arguments: ["ls", "-l"]. No shell reads them: ["sh", "-c", "..."] starts one',
     },
     container: { type: 'string', description: 'Of a Pod: in this container' },
-    stdin: { type: 'string', description: 'What the command reads, at most 32 KiB. Default: nothing' },
+    stdin: { type: 'string', description: 'What the command reads, at most 1 MiB. Default: nothing' },
     timeoutSeconds: {
       type: 'integer',
       minimum: 1,

@@ -64,3 +64,20 @@ test('LogTail reads what was written while it was reading, however often it ends
   }
   expect(lines).toEqual(expected)
 })
+
+test('LogTail rests while the system watches its file, and looks once a second at one that does not exist', async () => {
+  const delays: number[] = []
+  const clock = Object.assign(new SystemClock(), {
+    after: (delayMs: number) => {
+      delays.push(delayMs)
+      return () => undefined
+    },
+  })
+  await writeFile(join(folder, 'a'), '')
+  for (const name of ['a', 'missing']) {
+    const tail = new LogTail({ path: join(folder, name), clock, onLine: () => undefined })
+    tail.start()
+    await tail.stop()
+  }
+  expect(delays).toEqual([30_000, 1000])
+})

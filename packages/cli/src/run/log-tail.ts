@@ -1,15 +1,15 @@
 /**
  * Follows the log files of workloads on this machine, line by line.
  *
- * A file is read when its folder changes, and once a second in case an event was lost. A file that became shorter is read from its
- * beginning.
+ * A file is read when the system reports a change, and is looked at twice a minute in case that was lost. A file that cannot be
+ * watched, because it does not exist yet or the system has no more watches, is looked at once a second. A file that became shorter is
+ * read from its beginning.
  *
  * Invariants: a line is passed on once, whole; a line without an end is passed on when the file is over or when it is too long; no
- * more than one piece of each file is in memory.
+ * more than one piece of each file is in memory, and none of a file that does not grow.
  */
 import { watch, type FSWatcher } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from 'evenkeel/unstable/base'
 
@@ -23,12 +23,11 @@ interface LogTailOptions {
 
 const pieceBytes = 64 * 1024
 const lineLengthMax = 64 * 1024
-const lookMs = 1000
+const lookMs = { unwatched: 1000, watched: 30_000 }
 
 export class LogTail {
   readonly #options: LogTailOptions
   readonly #decoder = new StringDecoder('utf8')
-  readonly #piece = new Uint8Array(pieceBytes)
   /** Undefined: the end of the file, whatever that is. */
   #offset: number | undefined
   #rest = ''
@@ -44,14 +43,7 @@ export class LogTail {
   }
 
   start(): void {
-    try {
-      this.#watcher = watch(dirname(this.#options.path), () => {
-        this.#look()
-      })
-      this.#watcher.on('error', () => undefined)
-    } catch {
-      // Without events the file is looked at once a second.
-    }
+    this.#watch()
     this.#again()
   }
 
@@ -66,9 +58,26 @@ export class LogTail {
     this.#rest = ''
   }
 
+  #watch(): void {
+    try {
+      const watcher = watch(this.#options.path, () => {
+        this.#look()
+      })
+      watcher.on('error', () => {
+        watcher.close()
+        this.#watcher = undefined
+      })
+      this.#watcher = watcher
+    } catch {
+      // The next look tries again.
+    }
+  }
+
+  /** The file may have grown before it was watched, so it is looked at after that. */
   #again(): void {
     this.#look()
-    this.#cancel = this.#options.clock.after(lookMs, () => {
+    this.#cancel = this.#options.clock.after(this.#watcher ? lookMs.watched : lookMs.unwatched, () => {
+      if (!this.#watcher) this.#watch()
       this.#again()
     })
   }
@@ -84,6 +93,11 @@ export class LogTail {
     try {
       while (this.#isDirty) {
         this.#isDirty = false
+        const size = await stat(this.#options.path).then(
+          (found) => found.size,
+          () => undefined,
+        )
+        if (size === undefined || !this.#hasNews(size)) continue
         const file = await open(this.#options.path, 'r').catch(() => undefined)
         if (!file) continue
         try {
@@ -97,16 +111,20 @@ export class LogTail {
     }
   }
 
+  /** Whether there is something to read. Also finds out where to begin. */
+  #hasNews(size: number): boolean {
+    this.#offset ??= size
+    if (size < this.#offset) this.#offset = 0
+    return size > this.#offset
+  }
+
   async #readAll(file: FileHandle): Promise<void> {
-    const { size } = await file.stat()
-    let offset = this.#offset ?? size
-    if (size < offset) offset = 0
+    const piece = new Uint8Array(pieceBytes)
     for (;;) {
-      this.#offset = offset
-      const { bytesRead } = await file.read(this.#piece, 0, pieceBytes, offset)
+      const { bytesRead } = await file.read(piece, 0, pieceBytes, this.#offset ?? 0)
       if (bytesRead === 0) return
-      offset += bytesRead
-      this.#take(this.#decoder.write(Buffer.from(this.#piece.subarray(0, bytesRead))))
+      this.#offset = (this.#offset ?? 0) + bytesRead
+      this.#take(this.#decoder.write(Buffer.from(piece.subarray(0, bytesRead))))
     }
   }
 

@@ -119,7 +119,7 @@ export class RunSession {
 
   /** Resolves when every workload is ready, completed or stopped by a person. */
   async #allReady(): Promise<void> {
-    while (!this.rows().every(({ isSettled }) => isSettled))
+    while (this.#watch?.isSettled === false)
       await new Promise<void>((resolve) => {
         this.#waiters.push(resolve)
       })

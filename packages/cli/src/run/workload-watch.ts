@@ -25,6 +25,8 @@ export class WorkloadWatch {
   readonly #client: Client
   readonly #options: WorkloadWatchOptions
   readonly #rows = new Map<string, WorkloadRow>()
+  /** By uid: those that are not settled. A thousand rows change several times each while they start. */
+  readonly #unsettled = new Set<string>()
   readonly #listed = deferred<void>()
   #unlisted: number
 
@@ -38,6 +40,11 @@ export class WorkloadWatch {
   /** Resolves when every kind was listed once. */
   get listed(): Promise<void> {
     return this.#listed.promise
+  }
+
+  /** Whether every workload is ready, completed or stopped by a person. */
+  get isSettled(): boolean {
+    return this.#unsettled.size === 0
   }
 
   rows(): readonly WorkloadRow[] {
@@ -85,6 +92,8 @@ export class WorkloadWatch {
     const row = withoutDoubt(rowOf(object), this.#options.doubtful ?? new Map<string, string>())
     const previous = this.#rows.get(row.uid)
     this.#rows.set(row.uid, row)
+    if (row.isSettled) this.#unsettled.delete(row.uid)
+    else this.#unsettled.add(row.uid)
     this.#options.onChange(row, previous)
   }
 
@@ -92,6 +101,7 @@ export class WorkloadWatch {
     const previous = this.#rows.get(uid)
     if (!previous) return
     this.#rows.delete(uid)
+    this.#unsettled.delete(uid)
     this.#options.onChange(undefined, previous)
   }
 }

@@ -2,11 +2,12 @@
  * The controller of ContainerExecs: each is a program that runs once in the container of a Container.
  *
  *   the Container does not run yet ──▶ Starting, waits ──▶ Running ──▶ Finished, with its exit code
- *   it has ended ──▶ FailedToStart          dcp was started again meanwhile: Unknown
+ *   it has ended ──▶ FailedToStart          dcp was started again meanwhile, or the answer to the start was lost: Unknown
  *
  * Its output goes to files, each line with its time in front.
  *
- * Invariants: a program is started once for an object; a reconcile never waits for one.
+ * Invariants: a program is started at most once for an object, also when dcp is killed: `Running` is written before the start; a reconcile
+ * never waits for one.
  */
 import { RuntimeError, type Exec, type ExecPlan, type Files, type RunOwner } from '@evenkeel/workloads'
 import type { ControllerDeclaration, KubeObject, ObjectOf, ReconcileResult, Stored } from 'evenkeel'
@@ -44,11 +45,19 @@ interface Execution {
   exitCode?: number
 }
 
+/** How a program is started, and what is started. */
+interface Starting {
+  readonly plan: ExecPlan
+  readonly start: (options: ExecPlan) => Promise<Exec>
+}
+
 const finalStates: ReadonlySet<string> = new Set(['Finished', 'FailedToStart', 'Unknown'])
 
 export class ExecController {
   readonly #options: ExecControllerOptions
   readonly #executions = new Map<string, Execution>()
+  /** Programs that are about to start: their state is written, and nothing else has happened. */
+  readonly #announced = new Set<string>()
   /** By name: the Container that it waits for. */
   readonly #waiting = new Map<string, string>()
 
@@ -84,10 +93,8 @@ export class ExecController {
     if (finalStates.has(status?.state ?? '')) return undefined
     const running = this.#executions.get(exec.metadata.uid)
     if (running) return this.#report(running, exec, context)
-    if (status?.state === 'Running') {
-      context.status.set({ state: 'Unknown', finishTimestamp: formatMicroTime(context.clock.now()) })
-      return undefined
-    }
+    if (status?.state === 'Running' && !this.#announced.has(exec.metadata.uid))
+      return this.#lose('dcp was started again', exec, context)
     const wanted = plainName(exec.spec?.containerName ?? '')
     this.#waiting.set(exec.metadata.name, wanted)
     const { items } = await context.client.list(Container)
@@ -101,28 +108,45 @@ export class ExecController {
   }
 
   async #begin(container: ContainerObject, exec: ExecObject, context: Context): Promise<undefined> {
+    const id = container.status?.containerId ?? ''
     try {
       const plan = await this.#planOf(container, exec, context)
       const runtime = await this.#options.containers.findRuntime()
-      const execution = { plan, stopping: new AbortController(), startedAt: formatMicroTime(context.clock.now()) }
-      const started = await runtime.streams.exec(container.status?.containerId ?? '', {
-        ...plan,
-        signal: execution.stopping.signal,
-      })
-      this.#waiting.delete(exec.metadata.name)
-      this.#executions.set(exec.metadata.uid, execution)
-      // Its failure is a part of its end.
-      void this.#follow(started, execution, exec)
-      return this.#report(execution, exec, context)
+      // A runtime that sleeps is found out before anything is announced.
+      await runtime.findContainer(id)
+      await this.#announce(exec, context)
+      return await this.#start({ plan, start: (options) => runtime.streams.exec(id, options) }, exec, context)
     } catch (error) {
       if (error instanceof ServiceNotReady) {
         context.status.set({ state: 'Starting' })
         return undefined
       }
-      const isFinal = error instanceof SpecError || (error instanceof RuntimeError && error.code !== 'Unavailable')
-      if (!isFinal) throw error
+      if (!(error instanceof SpecError)) throw error
       return this.#fail(error.message, exec, context)
     }
+  }
+
+  async #announce({ metadata, ...exec }: ExecObject, { client, signal }: Context): Promise<void> {
+    this.#announced.add(metadata.uid)
+    await client.subresource('status').patch({ ...exec, metadata }, { status: { state: 'Running' } }, { signal })
+  }
+
+  async #start({ plan, start }: Starting, exec: ExecObject, context: Context): Promise<undefined> {
+    const execution = { plan, stopping: new AbortController(), startedAt: formatMicroTime(context.clock.now()) }
+    // From here on it may have been started, whatever the answer is.
+    this.#announced.delete(exec.metadata.uid)
+    this.#waiting.delete(exec.metadata.name)
+    try {
+      const started = await start({ ...plan, signal: execution.stopping.signal })
+      this.#executions.set(exec.metadata.uid, execution)
+      // Its failure is a part of its end.
+      void this.#follow(started, execution, exec)
+    } catch (error) {
+      const isRefused = error instanceof RuntimeError && error.code !== 'Unavailable'
+      const { message } = error as Error
+      return isRefused ? this.#fail(message, exec, context) : this.#lose(message, exec, context)
+    }
+    return this.#report(execution, exec, context)
   }
 
   async #planOf(container: ContainerObject, exec: ExecObject, { client }: Context): Promise<ExecPlan> {
@@ -139,17 +163,27 @@ export class ExecController {
     }
   }
 
+  /** Reads its output to the end, also when that cannot be written: its exit code is known only then. */
   async #follow({ output, findExitCode }: Exec, execution: Execution, exec: ExecObject): Promise<void> {
     const { clock, feed, objectLog } = this.#options
     const logs = this.#filesOf(exec)
+    let problem: unknown
+    const note = (error: unknown): void => {
+      problem ??= error
+    }
     try {
       const writers = { stdout: this.#writer(logs.stdOutFile), stderr: this.#writer(logs.stdErrFile) }
-      for await (const { stream, bytes } of output) await writers[stream].write(bytes)
-      for (const { end } of Object.values(writers)) await end()
+      for await (const { stream, bytes } of output) await writers[stream].write(bytes).catch(note)
+      for (const { end } of Object.values(writers)) await end().catch(note)
       execution.exitCode = await findExitCode()
     } catch (error) {
-      await objectLog.write(exec, `its output has ended: ${(error as Error).message}`)
+      note(error)
     }
+    if (problem !== undefined)
+      await objectLog.write(
+        exec,
+        `its output is not complete: ${problem instanceof Error ? problem.message : String(problem)}`,
+      )
     execution.finishedAt = formatMicroTime(clock.now())
     feed.push(ownerOf(exec), 'its program has ended')
   }
@@ -192,6 +226,12 @@ export class ExecController {
     status.set({ state: 'FailedToStart', finishTimestamp: formatMicroTime(clock.now()) })
   }
 
+  /** It may have run, and its end is not known. */
+  async #lose(why: string, exec: ExecObject, { status, clock }: Context): Promise<undefined> {
+    await this.#options.objectLog.write(exec, `it is not known how it ended: ${why}`)
+    status.set({ state: 'Unknown', finishTimestamp: formatMicroTime(clock.now()) })
+  }
+
   #filesOf({ metadata: { uid } }: ExecObject) {
     const prefix = `${this.#options.folder}/exec-${uid}`
     return { stdOutFile: `${prefix}.out.log`, stdErrFile: `${prefix}.err.log` }
@@ -201,6 +241,7 @@ export class ExecController {
     const { uid, name } = exec.metadata
     this.#executions.get(uid)?.stopping.abort(new Error('its object is being deleted'))
     this.#executions.delete(uid)
+    this.#announced.delete(uid)
     this.#waiting.delete(name)
     for (const path of Object.values(this.#filesOf(exec))) await this.#options.files.removeFile(path)
   }

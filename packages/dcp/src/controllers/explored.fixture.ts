@@ -24,14 +24,21 @@ const history: readonly string[] = [
   ...['containerId', 'containerName'],
 ]
 
-/** A controller with a status that does not tell of the past. */
-export function withoutHistory(declaration: AnyDeclaration): AnyDeclaration {
+/**
+ * A controller with a status that does not tell of the past.
+ *
+ * @param options.except fields that another controller reads
+ */
+export function withoutHistory(
+  declaration: AnyDeclaration,
+  { except = [] }: { readonly except?: readonly string[] } = {},
+): AnyDeclaration {
   const { reconcile } = declaration
   return {
     ...declaration,
     reconcile: (object, context) => {
       const set = (fields: object): void => {
-        const told = Object.entries(fields).filter(([name]) => !history.includes(name))
+        const told = Object.entries(fields).filter(([name]) => !history.includes(name) || except.includes(name))
         context.status.set(Object.fromEntries(told) as never)
       }
       const status = replaced(context.status, { set })

@@ -46,6 +46,14 @@ const attachmentSteps: readonly UserStep[] = [
   removeStep(ContainerNetwork, 'back'),
   removeStep(ContainerVolume, 'data'),
 ]
+/** A container in a network. */
+const createMember = createWeb({ networks: [{ name: 'back', aliases: ['www'] }] })
+const memberSteps: readonly UserStep[] = [
+  createOther(ContainerNetwork, 'back', {}),
+  createMember,
+  removeStep(Container, 'web'),
+  removeStep(ContainerNetwork, 'back'),
+]
 const shortSteps: readonly UserStep[] = [createWeb({}), removeStep(Container, 'web')]
 
 interface External {
@@ -58,7 +66,7 @@ interface External {
 type Declaration = ControllerDeclaration<Kind, ManagedContext>
 
 /** What tells of the past, or has the uid in it: it differs when those do, as it should. */
-const history = ['run', 'runs', 'restarts', 'nextRestartAt', 'networkName', 'networkId', 'subnets', 'gateways']
+const history = ['run', 'runs', 'restarts', 'nextRestartAt', 'networkId', 'subnets', 'gateways']
 
 /** The controller, with a status that does not tell of the past. */
 function withoutHistory(declaration: Workloads['controllers'][number]): Declaration {
@@ -166,8 +174,18 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
       running = true,
       user = '',
       containerName,
-    } = (object?.['spec'] ?? {}) as { running?: boolean; user?: string; containerName?: string }
-    const isWanted = object !== undefined && running && containerName !== stranger.name
+      networks: wantedNetworks = [],
+    } = (object?.['spec'] ?? {}) as {
+      running?: boolean
+      user?: string
+      containerName?: string
+      networks?: readonly object[]
+    }
+    const isMember = wantedNetworks.length > 0
+    const [network] = runtime.networks()
+    // Without its network it is not started; one that runs stays in it.
+    const isWanted =
+      object !== undefined && running && containerName !== stranger.name && (!isMember || network !== undefined)
     const seen = runtime
       .containers()
       .filter(({ state }) => state === 'running')
@@ -176,7 +194,9 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     const expected = ['stranger', ...(isWanted ? [`default-web${user}`] : [])].sort()
     if (seen.join() !== expected.join()) return `runs ${seen.join() || 'nothing'} instead of ${expected.join()}`
     if (!object && runtime.containers().length > 1) return 'a container is left that belongs to no object'
-    if (!isThere(ContainerNetwork, 'back') && runtime.networks().length > 0) return 'a network is left'
+    if (!isThere(ContainerNetwork, 'back') && network && !isMember) return 'a network is left'
+    const inIt = runtime.containers().filter((one) => one.networks.some(({ name }) => name === network?.name))
+    if (isWanted && isMember && inIt.length !== 1) return `has ${inIt.length} containers in its network`
     const volumes = ['theirs', ...(isThere(ContainerVolume, 'data') ? ['default-data'] : [])].sort().join()
     const found = runtime
       .volumes()
@@ -186,6 +206,9 @@ const scenarioOf = (steps: readonly UserStep[], mistake: Mistake = {}): Scenario
     return found === volumes ? undefined : `has the volumes ${found} instead of ${volumes}`
   },
 })
+
+/** These deviations come first. */
+const schedulesMax = 250
 
 const exploreWith = (steps: readonly UserStep[], mistake?: Mistake, options: object = {}) => {
   const scenario = scenarioOf(steps, mistake)
@@ -260,6 +283,25 @@ const mistakes: readonly (readonly [name: string, steps: readonly UserStep[], mi
     [createOther(ContainerNetwork, 'back', {}), removeStep(ContainerNetwork, 'back')],
     { runtime: () => ({ listNetworks: () => Promise.resolve([]) }) },
   ],
+  [
+    'a container is made without its network',
+    memberSteps,
+    {
+      runtime: (runtime) => ({
+        createContainer: (plan: ContainerPlan) => runtime.createContainer({ ...plan, networks: [] }),
+      }),
+    },
+  ],
+  [
+    'a network counts as removed while a container is in it',
+    [
+      createOther(ContainerNetwork, 'back', {}),
+      createMember,
+      removeStep(ContainerNetwork, 'back'),
+      removeStep(Container, 'web'),
+    ],
+    { runtime: (runtime) => ({ removeNetwork: (name: string) => runtime.removeNetwork(name).catch(() => undefined) }) },
+  ],
 ]
 
 describe('W42: the Explorer on containers', () => {
@@ -276,6 +318,11 @@ describe('W42: the Explorer on containers', () => {
     },
     900_000,
   )
+
+  test('finds nothing in a crash, a refusal or a lost answer at any effect: a Container in a network', async () => {
+    const explored = await exploreWith(memberSteps, undefined, { schedulesMax })
+    expect(explored.failures, formatReport(explored)).toEqual([])
+  }, 900_000)
 
   test.each(mistakes)(
     'finds a planted mistake: %s',

@@ -5,7 +5,8 @@
  *     └──disconnect()───────▶ ended
  *
  * Invariants: the first end wins; nothing is held after it. A silent connection is pinged, so that a client that has
- * vanished is noticed although nothing is read from it while stdin waits for the command.
+ * vanished is noticed. While stdin waits for the command nothing is read, so the end of the connection is not seen
+ * either: only a ping that cannot be delivered shows it, and there is one each second.
  */
 import { toStatus, type JsonObject } from '#api'
 import type { Clock } from '#base'
@@ -66,7 +67,7 @@ interface CommandConnectionOptions extends Pick<ConnectOptions, 'stdin' | 'tty'>
   readonly clock: Clock
 }
 
-const pingMs = 15_000
+const pingMs = { silent: 15_000, held: 1000 }
 /** What `stty` can show; larger numbers are mistakes. */
 const sizeMax = 65_535
 
@@ -76,6 +77,7 @@ export class CommandConnection {
   readonly #clock: Clock
   #cancelPing: () => void = () => undefined
   #onEnd: (() => void) | undefined
+  #isHeld = false
   #isOver = false
 
   constructor({ stdin, tty, protocol, clock }: CommandConnectionOptions) {
@@ -139,7 +141,9 @@ export class CommandConnection {
   }
 
   receive(bytes: Uint8Array): ReturnType<WireUpgrade['receive']> {
-    return this.#streams.receive(bytes)
+    const effect = this.#streams.receive(bytes)
+    if (effect.ready) this.#hold(effect.ready)
+    return effect
   }
 
   /** Called once when the connection has ended. */
@@ -164,8 +168,19 @@ export class CommandConnection {
     this.#onEnd?.()
   }
 
+  /** Nothing is read until there is room. */
+  #hold(ready: Promise<unknown>): void {
+    if (this.#isHeld || this.#isOver) return
+    this.#isHeld = true
+    this.#cancelPing()
+    this.#ping()
+    void ready.then(() => {
+      this.#isHeld = false
+    })
+  }
+
   #ping(): void {
-    this.#cancelPing = this.#clock.after(pingMs, () => {
+    this.#cancelPing = this.#clock.after(this.#isHeld ? pingMs.held : pingMs.silent, () => {
       this.#streams.ping()
       this.#ping()
     })

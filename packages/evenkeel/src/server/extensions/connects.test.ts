@@ -299,6 +299,28 @@ describe('a connection ends', () => {
     await served.server.clock.advance(16_000)
     expect((await pinged)[0]).toEqual(Buffer.from([0x89, 0]))
   })
+
+  test('when the client is gone and its input waits for the command: nothing is read then, so it is pinged often', async () => {
+    const served = await waiting()
+    const client = served.open('stdin=true')
+    await served.request
+    const left = { isSeen: false }
+    void served.aborted.then(() => (left.isSeen = true))
+    const pinged = once(client.socket, 'data')
+    client.sendRaw(webSocketMessage(Buffer.alloc(100_000), 'binary', mask))
+    // Each second one, as soon as the input has come.
+    const { clock } = served.server
+    const begunMs = clock.monotonic()
+    const until = async (isTrue: () => boolean): Promise<void> => {
+      for (; !isTrue() && clock.monotonic() - begunMs < 12_000; await clock.advance(100)) await soon()
+    }
+    let isPinged = false
+    void pinged.then(() => (isPinged = true))
+    await until(() => isPinged)
+    client.socket.destroy()
+    await until(() => left.isSeen)
+    expect(left.isSeen).toBe(true)
+  })
 })
 
 describe('row 10: a connection is refused', () => {
