@@ -20,12 +20,12 @@ export function isChildWrite(name: string): boolean {
   return childWrites.test(name)
 }
 
-export function isStatusWrite(name: string): boolean {
+function isStatusWrite(name: string): boolean {
   return statusWrites.test(name)
 }
 
 /** A write to an external service. */
-export function isServiceWrite(name: string): boolean {
+function isServiceWrite(name: string): boolean {
   return !others.test(name) && !readNames.test(name)
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mutantsOf } from './mutants.ts'
+import ts from 'typescript'
+import { hasProbe, mutantsOf } from './mutants.ts'
 import { operators } from './operators.ts'
 import { reviewed } from './reviewed.ts'
 import { rightControllers } from './right-controllers.ts'
@@ -25,6 +26,21 @@ describe('the generator', () => {
     const scenarioOf = (text: string): string => text.slice(text.indexOf('export const scenario'))
     for (const { controller, text } of mutants)
       expect(scenarioOf(text)).toBe(scenarioOf(controllers.find(({ id }) => id === controller)?.text ?? ''))
+  })
+
+  test('a probe is one more statement, and nothing else', () => {
+    const statementsIn = (text: string): number => {
+      let count = 0
+      const visit = (node: ts.Node): void => {
+        if (ts.isExpressionStatement(node)) count++
+        ts.forEachChild(node, visit)
+      }
+      visit(ts.createSourceFile('a.ts', text, ts.ScriptTarget.ES2023))
+      return count
+    }
+    const probed = mutants.filter((mutant) => hasProbe(mutant))
+    expect(probed.length).toBeGreaterThan(500)
+    expect(probed.filter(({ text, probed: one }) => statementsIn(one) !== statementsIn(text) + 1)).toEqual([])
   })
 
   test('every reviewed mutant exists', () => {

@@ -20,9 +20,8 @@ export function toJavaScript(text: string, path: string): string {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   })
   return outputText.replaceAll(
-    /(from ['"])(\.[^'"]+)(['"])/g,
-    (_, before: string, relative: string, after: string) =>
-      `${before}${pathToFileURL(resolve(dirname(path), relative)).href}${after}`,
+    /(?<=from ['"])\.[^'"]+(?=['"])/g,
+    (relative) => pathToFileURL(resolve(dirname(path), relative)).href,
   )
 }
 

@@ -98,7 +98,8 @@ function describe(text: string, edits: readonly Edit[]): string {
     .join('; ')
 }
 
-const probe = '(globalThis as { __reached?: () => void }).__reached?.();'
+// Without the first semicolon it would continue the statement before.
+const probe = ';(globalThis as { __reached?: () => void }).__reached?.();'
 
 /** The edits, and a call that reports that the changed place was reached. A place outside of functions is always reached. */
 function withProbe(source: Source, { at, edits }: Mutation): readonly Edit[] {

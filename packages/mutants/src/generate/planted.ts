@@ -3,7 +3,7 @@
  *
  * The first ten are for the CronJob and the Database that a first-time user wrote: five each.
  */
-export interface Planted {
+interface Planted {
   readonly controller: string
   readonly mistake: string
   /** Texts of the source, each of which occurs in it once, and what is in their place. */
@@ -68,7 +68,7 @@ export const planted: readonly Planted[] = [
   {
     controller: database,
     mistake: 'the connection has a name without the database',
-    edits: [['name: `${name}-connection`', "name: 'connection'"]],
+    edits: [[`name: \`\${name}-connection\``, "name: 'connection'"]],
   },
   {
     controller: database,
@@ -93,7 +93,7 @@ export const planted: readonly Planted[] = [
     mistake: 'the endpoint of the first database is that of all',
     edits: [
       ['  return [\n', '  let first: string | undefined\n  return [\n'],
-      ['const endpoint = `${id}.databases.example.com`', 'const endpoint = (first ??= `${id}.databases.example.com`)'],
+      ['const endpoint = ', 'const endpoint = first ??= '],
     ],
   },
   {

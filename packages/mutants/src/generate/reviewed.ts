@@ -3,7 +3,7 @@
  *
  * Not being found is no reason. "Another right program" is one: it wants something else, always, and keeps every rule.
  */
-export interface Reviewed {
+interface Reviewed {
   readonly mutant: string
   readonly because: string
 }

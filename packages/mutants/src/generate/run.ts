@@ -26,6 +26,7 @@ npm run mutants -- --right [options]       right controllers, by hand and combin
   --schedules N   at most so many schedules for each program (default 5000)
   --operator X    only this operator; may be repeated
   --controller X  only controllers whose name contains X; may be repeated
+  --mutant ID     only this mutant; may be repeated
   --sample N      only so many mutants, chosen by --seed (default all)
   --seed TEXT     (default 1)
   --cores N       worker processes (default one for each core)
@@ -41,6 +42,7 @@ const options = {
   schedules: { type: 'string', default: '5000' },
   operator: { type: 'string', multiple: true, default: [] as string[] },
   controller: { type: 'string', multiple: true, default: [] as string[] },
+  mutant: { type: 'string', multiple: true, default: [] as string[] },
   sample: { type: 'string' },
   seed: { type: 'string', default: '1' },
   cores: { type: 'string' },
@@ -71,7 +73,10 @@ function print(text: string): number {
 }
 
 /** The mutants that compile and are not the same text as another, or a sample of them. */
-function chooseMutants(controllers: readonly RightController[], { operator, sample, seed }: Values): GeneratedMutant[] {
+function chooseMutants(
+  controllers: readonly RightController[],
+  { mutant: chosen, operator, sample, seed }: Values,
+): GeneratedMutant[] {
   const all = controllers
     .flatMap((one) => mutantsOf(one))
     .filter((one) => operator.length === 0 || operator.includes(one.operator))
@@ -79,16 +84,17 @@ function chooseMutants(controllers: readonly RightController[], { operator, samp
   const ranked = different
     .map((mutant) => ({ mutant, rank: new SeededRandom(`${seed} ${mutant.id}`).uint32() }))
     .sort((a, b) => a.rank - b.rank)
+  if (chosen.length > 0) return different.filter(({ id }) => chosen.includes(id))
   const limit = sample === undefined ? ranked.length : Number(sample)
   // Some of them do not compile: check more than the sample needs.
   const considered = ranked.slice(0, limit * 2).map(({ mutant }) => mutant)
   const refused = refusedByCompiler(considered)
-  const chosen = considered.filter(({ id }) => !refused.has(id)).slice(0, limit)
+  const judged = considered.filter(({ id }) => !refused.has(id)).slice(0, limit)
   process.stderr.write(
-    `${all.length} places, ${all.length - different.length} with the text of another, ${refused.size} that do not compile; ${chosen.length} mutants\n`,
+    `${all.length} places, ${all.length - different.length} with the text of another, ${refused.size} that do not compile; ${judged.length} mutants\n`,
   )
   // In the order of the sample: a run that is ended early has judged a smaller sample.
-  return chosen
+  return judged
 }
 
 class Run {

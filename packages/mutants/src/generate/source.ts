@@ -97,11 +97,11 @@ function isOfTheWorld(node: ts.Node): boolean {
 }
 
 /** A function of a declaration: `reconcile`, `cleanup` or `reconcileKey`. */
-export type Handler = ts.MethodDeclaration
+type Handler = ts.MethodDeclaration
 
 const handlerNames = new Set(['reconcile', 'cleanup', 'reconcileKey'])
 
-export function isHandler(node: ts.Node): node is Handler {
+function isHandler(node: ts.Node): node is Handler {
   return ts.isMethodDeclaration(node) && handlerNames.has(node.name.getText())
 }
 

@@ -20,23 +20,24 @@ export class Buckets {
   }
 }
 
-/** Buckets with ids that the service chooses. */
+/** Buckets with ids that the service chooses. The same token twice is the same bucket. */
 export class NumberedBuckets {
-  readonly buckets = new Map<string, { owner: string }>()
+  readonly buckets = new Map<string, { token: string; title: string }>()
   #last = 0
 
-  create(owner: string): string {
-    const id = `b-${++this.#last}`
-    this.buckets.set(id, { owner })
+  create(token: string, title: string): string {
+    const id = this.#idOf(token) ?? `b-${++this.#last}`
+    this.buckets.set(id, { token, title })
     return id
   }
 
-  delete(id: string): void {
-    this.buckets.delete(id)
+  delete(token: string): void {
+    const id = this.#idOf(token)
+    if (id !== undefined) this.buckets.delete(id)
   }
 
-  listOf(owner: string): string[] {
-    return [...this.buckets].filter(([, bucket]) => bucket.owner === owner).map(([id]) => id)
+  #idOf(token: string): string | undefined {
+    return [...this.buckets].find(([, bucket]) => bucket.token === token)?.[0]
   }
 }
 

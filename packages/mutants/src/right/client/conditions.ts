@@ -21,14 +21,11 @@ export const controllers = () => [
     for: Recipe,
     reconcile(recipe, { status }) {
       const { steps, minutes, isPaused = false } = recipe.spec
-      if (isPaused) {
-        status.condition('Ready', false, { reason: 'Paused' })
-        return
-      }
       const isEmpty = steps.every((step) => step.trim() === '')
       status.set({ steps: steps.length, level: levelOf(minutes) })
       status.condition('Valid', !isEmpty && minutes > 0, { reason: isEmpty ? 'NoSteps' : 'Checked' })
-      status.condition('Ready', !isEmpty && minutes > 0)
+      if (isPaused) status.condition('Ready', false, { reason: 'Paused' })
+      else status.condition('Ready', !isEmpty && minutes > 0)
     },
   }),
 ]

@@ -1,5 +1,6 @@
-/** An Archive has a bucket whose id the service chooses: it is found by its owner before one is created. */
+/** An Archive has a bucket whose id the service chooses; a token makes sure that it is one. */
 import { defineController, defineKind } from 'evenkeel'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'
 import { NumberedBuckets } from '../services.ts'
 import { changes, creates, deletes, type Process } from '../steps.ts'
@@ -9,22 +10,22 @@ const Archive = defineKind({
   version: 'v1',
   kind: 'Archive',
   spec: z.object({ title: z.string() }),
-  status: z.object({ bucket: z.string().optional(), title: z.string().optional() }),
+  status: z.object({ bucket: z.string().optional() }),
 })
 
 export const controllers = ({ external: { cloud } }: Process<{ cloud: NumberedBuckets }>) => [
   defineController({
     for: Archive,
-    async reconcile(archive, { status }) {
-      const { uid } = archive.metadata
-      const [known, ...duplicates] = await cloud.listOf(uid)
-      for (const duplicate of duplicates) await cloud.delete(duplicate)
-      const bucket = known ?? (await cloud.create(uid))
-      status.set({ bucket, title: archive.spec.title })
+    owns: [ConfigMap],
+    async reconcile(archive, { children, status }) {
+      const { name, uid } = archive.metadata
+      const bucket = await cloud.create(`archive-${uid}`, archive.spec.title)
+      await children.apply(ConfigMap, { metadata: { name: `${name}-bucket` }, data: { bucket } })
+      status.set({ bucket })
       status.condition('Ready', true)
     },
     async cleanup(archive) {
-      for (const bucket of await cloud.listOf(archive.metadata.uid)) await cloud.delete(bucket)
+      await cloud.delete(`archive-${archive.metadata.uid}`)
     },
   }),
 ]
