@@ -139,7 +139,7 @@ export function statusFirst(source: Source): Mutation[] {
   })
 }
 
-/** `status.set(a)` becomes `await client.patchStatus(object, a)`: no observedGeneration, and a write in every run. */
+/** `status.set(a)` becomes `await client.patchStatus(object, a)`: no observedGeneration. */
 export function rawStatus(source: Source): Mutation[] {
   return source.all(isStatusStatement).flatMap((at) => {
     const handler = handlerOf(at)

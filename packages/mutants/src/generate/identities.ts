@@ -91,7 +91,8 @@ export function dropFinalizer(source: Source): Mutation[] {
 /** The steps of a cleanup, or the verbs, in the other order. */
 export function reorderSteps(source: Source): Mutation[] {
   return ['cleanup', 'verbs'].flatMap((name) => {
-    const [first, second] = elementsOf(source, name)
+    // The verbs of a permission are texts, and have no order.
+    const [first, second] = elementsOf(source, name).filter((element) => !ts.isStringLiteral(element))
     if (!first || !second) return []
     return [
       {

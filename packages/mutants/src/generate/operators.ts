@@ -33,7 +33,6 @@ const ways: readonly Row[] = [
   ['drop-force', 'applies without force', effects.dropForce],
   ['patch-for-update', 'a merge patch without a version replaces an update', effects.patchForUpdate],
   ['status-first', 'the status is written before the work', effects.statusFirst],
-  ['raw-status', 'the status without observedGeneration, in every run', effects.rawStatus],
   ['drop-prune', 'old children stay', effects.dropPrune],
   ['first-only', 'a loop ends after the first element', effects.firstOnly],
   ['always-true', 'a check is skipped: always yes', checks.alwaysTrue],
@@ -67,6 +66,7 @@ const ways: readonly Row[] = [
 ]
 
 const wishes: readonly Row[] = [
+  ['raw-status', 'the status without observedGeneration', effects.rawStatus],
   ['drop-status', 'the status lacks a part', effects.dropStatus],
   ['off-by-one', 'one more, or one less', checks.offByOne],
   ['constant-field', 'a constant in place of a field of the spec', values.constantField],
