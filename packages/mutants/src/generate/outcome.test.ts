@@ -24,7 +24,7 @@ const mutant: GeneratedMutant = {
   change: 'a => b',
   path: '/a/b.ts',
   text: '',
-  probed: '',
+  probed: 'with a probe',
 }
 
 test('a mutant is caught by a finding that the right controller does not have, at the tier of its deviations', () => {

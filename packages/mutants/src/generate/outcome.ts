@@ -11,6 +11,7 @@
  */
 import { keyOf } from './judge.ts'
 import type { Alarm, Verdict } from './judge.ts'
+import { hasProbe } from './mutants.ts'
 import type { GeneratedMutant } from './mutants.ts'
 import { operators } from './operators.ts'
 import { reviewed } from './reviewed.ts'
@@ -62,11 +63,11 @@ function foundIn({ alarms, refused }: Verdict, right: Verdict): Alarm | undefine
   return alarms.find((alarm) => !known.has(keyOf(alarm)))
 }
 
-function equivalence({ id }: GeneratedMutant, verdict: Verdict, right: Verdict): string | undefined {
-  const review = reviewed.find((one) => one.mutant === id)
+function equivalence(mutant: GeneratedMutant, verdict: Verdict, right: Verdict): string | undefined {
+  const review = reviewed.find((one) => one.mutant === mutant.id)
   if (review) return `reviewed: ${review.because}`
   if (verdict.left > 0 || right.left > 0 || verdict.requests !== right.requests) return undefined
-  return verdict.isReached ? 'same requests' : 'not executed'
+  return verdict.isReached || !hasProbe(mutant) ? 'same requests' : 'not executed'
 }
 
 interface Count {

@@ -106,9 +106,8 @@ class Run {
     this.#values = values
     const { results } = values
     if (results === undefined || !existsSync(results)) return
-    for (const line of readFileSync(results, 'utf8')
-      .split('\n')
-      .filter((one) => one !== '')) {
+    // A run that was killed may have left a line without its end.
+    for (const line of readFileSync(results, 'utf8').split('\n').slice(0, -1)) {
       const { key, verdict } = JSON.parse(line) as { key: string; verdict: Verdict }
       this.#known.set(key, verdict)
     }
