@@ -2,7 +2,7 @@
  * `npm run mutants -- --generated` and `npm run mutants -- --right`: mutants of right controllers, and right controllers.
  */
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { SeededRandom } from 'evenkeel/unstable/base'
@@ -106,8 +106,10 @@ class Run {
     this.#values = values
     const { results } = values
     if (results === undefined || !existsSync(results)) return
-    // A run that was killed may have left a line without its end.
-    for (const line of readFileSync(results, 'utf8').split('\n').slice(0, -1)) {
+    // A run that was killed may have left a line without its end: what comes next must not continue it.
+    const lines = readFileSync(results, 'utf8').split('\n')
+    if (lines.pop() !== '') writeFileSync(results, lines.map((line) => `${line}\n`).join(''))
+    for (const line of lines) {
       const { key, verdict } = JSON.parse(line) as { key: string; verdict: Verdict }
       this.#known.set(key, verdict)
     }
