@@ -3,11 +3,12 @@
  *
  * An export is used when its file is published, when another file imports it, tests included, or when a used re-export
  * passes it on. So a layer's index alone keeps nothing alive: an entry must publish the name, or a file must import it
- * through `#layer`.
+ * through `#layer`. Programs that are loaded by their path need no importer.
  */
 import ts from 'typescript'
 import { entryPoints, findingAt, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
+import { loadedByPath } from './rules.ts'
 
 interface Export {
   readonly file: HouseFile
@@ -34,7 +35,7 @@ export function checkDeadExports(house: House): Finding[] {
 }
 
 function isJudged(file: HouseFile): boolean {
-  return /^packages\/[^/]+\/src\//.test(file.path) && !file.isTest
+  return /^packages\/[^/]+\/src\//.test(file.path) && !file.isTest && !loadedByPath.test(file.path)
 }
 
 function publishedFiles(house: House): Set<string> {

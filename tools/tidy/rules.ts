@@ -140,8 +140,12 @@ export const defaultExports: readonly string[] = [
   'tools/mutate/vitest.config.ts',
 ]
 
-/** Files that load modules of users, whose names are not known in advance. */
+/** Programs that are read and loaded by their path: their exports need no importer. */
+export const loadedByPath: RegExp = /^packages\/mutants\/src\/right\/[a-z]+\//
+
+/** Files that load modules whose names are not known in advance. */
 export const computedImports: readonly string[] = [
+  'packages/mutants/src/generate/modules.ts',
   'packages/cli/src/modules.ts',
   'packages/evenkeel/src/plane/program.ts',
 ]

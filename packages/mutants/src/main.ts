@@ -3,12 +3,16 @@
  *
  * A mutant is caught when one of its rules reports an error or a warning at its tier or below; the exploration then
  * stops. Correct versions and correct controllers are explored to the end, and must have no failure.
+ *
+ * With `--generated` the mutants are those that operators make of right controllers, and with `--right` right controllers
+ * are explored: see generate/run.ts.
  */
 import { explore } from 'evenkeel/testing'
 import { SystemClock } from 'evenkeel/unstable/base'
 import type { Explored, Failure, ProfileName } from 'evenkeel/testing'
 import { cleanControllers, mutants } from './index.ts'
 import type { Mutant, Subject } from './index.ts'
+import { runGenerated } from './generate/run.ts'
 
 const parameters = process.argv.slice(2)
 const isJson = parameters.includes('--json')
@@ -20,17 +24,23 @@ function isChosen(id: string): boolean {
   return names.length === 0 || names.includes(id)
 }
 
-for (const mutant of mutants) if (isChosen(mutant.id) && !parameters.includes('--clean')) await runMutant(mutant)
-if (!parameters.includes('--broken')) {
-  const seen = new Set<Subject>()
-  for (const { id, clean, profile } of mutants) {
-    if (!isChosen(id) || seen.has(clean)) continue
-    seen.add(clean)
-    await runClean(`correct version of ${id}`, clean, profile)
+if (parameters.includes('--generated') || parameters.includes('--right'))
+  process.exitCode = await runGenerated(parameters)
+else await runListed()
+
+async function runListed(): Promise<void> {
+  for (const mutant of mutants) if (isChosen(mutant.id) && !parameters.includes('--clean')) await runMutant(mutant)
+  if (!parameters.includes('--broken')) {
+    const seen = new Set<Subject>()
+    for (const { id, clean, profile } of mutants) {
+      if (!isChosen(id) || seen.has(clean)) continue
+      seen.add(clean)
+      await runClean(`correct version of ${id}`, clean, profile)
+    }
+    for (const { id, subject, profile } of cleanControllers) if (isChosen(id)) await runClean(id, subject, profile)
   }
-  for (const { id, subject, profile } of cleanControllers) if (isChosen(id)) await runClean(id, subject, profile)
+  process.exitCode = bad === 0 ? 0 : 1
 }
-process.exitCode = bad === 0 ? 0 : 1
 
 async function runMutant({ id, mistake, rules, tier: latest, broken, profile }: Mutant): Promise<void> {
   const isExpected = ({ rule, severity }: Pick<Failure, 'rule' | 'severity'>): boolean =>
