@@ -2,8 +2,8 @@
  * The event queue of a simulated world, and the loop that runs it until the world is quiet.
  *
  * Nothing in a world happens by itself: a request, a response, a watch event or an external call is an event in the
- * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. Simulated time
- * moves only when the queue is empty.
+ * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. A request, a call and
+ * a reconcile take a millisecond each; otherwise simulated time moves only when the queue is empty.
  *
  * Example: process A creates a ConfigMap, and its watch of configmaps is open.
  *
@@ -102,9 +102,10 @@ export class EventLoop {
       if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns }))
         return false
       const { nextInMs } = clock
-      const isSoon =
-        nextInMs !== undefined &&
-        clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#faultInjector.patienceMs)
+      const { patienceMs, patientFromMs } = this.#faultInjector
+      const dueMs = clock.monotonic() + (nextInMs ?? Infinity)
+      // Work that is due again and again must not prolong the patience.
+      const isSoon = dueMs - this.#activeAtMs <= quietMs || dueMs - Math.max(beganAtMs, patientFromMs) <= patienceMs
       // A failed reconcile is retried, however long its back-off is.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
@@ -150,8 +151,10 @@ export class EventLoop {
       const running = event.run()
       if (running) await running
       await flushPromises()
+      if (event.type === 'request' || event.type === 'call') world.passMoment()
       if (history.events.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
         this.noteActivity()
+      if (history.events.length > before || event.type === 'call') world.noteCommit(event.actor)
       world.actor = 'world'
     }
     return false

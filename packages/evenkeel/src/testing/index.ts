@@ -26,4 +26,4 @@ export { matchers } from './live/matchers.ts'
 export { planeFixture, startTestPlane, type TestPlane, type TestPlaneOptions } from './live/test-plane.ts'
 export { ruleCodes } from './rules/registry.ts'
 
-export type { ProcessContext, RuleException, Scenario, UserStep, WorldView } from './scenario.ts'
+export type { ProcessContext, RuleException, Scenario, UserStep, WaitStep, WorldView } from './scenario.ts'
