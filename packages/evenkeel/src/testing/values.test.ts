@@ -7,6 +7,7 @@ test('a string with a pattern gets the nearest value that matches, and one built
   expect(stringsLike(String.raw`^v\d+\.\d+$`, { now: undefined })).toEqual(['v0.0'])
   expect(stringsLike('^(small|large)$', { now: 'small' })).toEqual(['large'])
   expect(stringsLike('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', { now: 'web' })).toEqual(['web-other', 'a'])
+  expect(stringsLike('^[A-Za-z-]+$', { now: 'web' })).toEqual(['web-other', 'Web', 'a'])
   expect(stringsLike('^[A-Z]{3}-[^-]+$', { now: undefined, minLength: 6 })).toEqual(['AAA-aa'])
 })
 

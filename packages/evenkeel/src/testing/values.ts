@@ -1,8 +1,8 @@
 /**
  * Other values that satisfy a schema: for strings with a pattern or a format.
  *
- * The nearest value is best, because it means something to the program: of `10Gi` that is `11Gi`, of `a.example.com`
- * `b.example.com`. If none of the nearest matches, a text is built from the pattern.
+ * The nearest value is best, because it means something to the program: of `10Gi` that is `11Gi`. A capital letter and a
+ * text that is built from the pattern follow: they are what a program expects least.
  *
  *     pattern ^\d+(Mi|Gi)$    now 10Gi      11Gi, then 0Mi
  *     pattern ^v\d+\.\d+$     now nothing   v0.0
@@ -10,7 +10,7 @@
  * Invariant: every value matches the pattern; a pattern that is not understood gives none.
  */
 
-/** The strings that satisfy a pattern, other than the current one: the nearest, and one built from the pattern. */
+/** The strings that satisfy a pattern, other than the current one: the nearest, one with a capital letter, and one built from the pattern. */
 export function stringsLike(
   pattern: string,
   { now, minLength = 0, maxLength = Infinity }: StringLimits,
@@ -20,10 +20,13 @@ export function stringsLike(
   const fits = (text: string): boolean =>
     text !== now && text.length >= minLength && text.length <= maxLength && expression.test(text)
   const near = now === undefined ? undefined : neighboursOf(now).find(fits)
-  const built = builtFrom(pattern)
+  const [built] = builtFrom(pattern)
     .map((text) => text.padEnd(minLength, 'a'))
-    .find(fits)
-  return [...new Set([near, built].filter((text) => text !== undefined))]
+    .filter((text) => fits(text))
+  // Names of objects have no capital letters, most patterns allow them.
+  const capital = [now, built].map((text) => text?.replace(/^[a-z]/, (letter) => letter.toUpperCase()))
+  const other = capital.find((text) => text !== undefined && fits(text) && text !== built)
+  return [...new Set([near, other, built].filter((text) => text !== undefined))]
 }
 
 interface StringLimits {
