@@ -18,7 +18,7 @@ import {
   type LogRecord,
 } from '#base'
 import { Client } from '#client'
-import { silentTracing } from '#controller'
+import { silentTracing, type ControllerDeclaration } from '#controller'
 import { Manager } from '#manager'
 import { externalServicesOf } from './external-services.ts'
 import type { FarTimers } from './far-timers.ts'
@@ -94,7 +94,7 @@ export class SimulatedProcess {
 
   /** Runs the program. An error of its factory counts as its end. */
   start(): void {
-    const { scenario, seed, services, farTimers, host, isSerial, onEnd } = this.#options
+    const { scenario, seed, services, farTimers, host, onEnd } = this.#options
     const { clock, name } = this
     const random = new SeededRandom(`${seed} ${name}`)
     const log = createLogger({
@@ -121,14 +121,6 @@ export class SimulatedProcess {
           log,
           client,
         }
-        const controllers = scenario.controllers(given).map((one) =>
-          trackRuns(isSerial ? { ...one, concurrency: 1 } : one, {
-            observed: this.network.observed,
-            onRun: () => {
-              host.passMoment()
-            },
-          }),
-        )
         const runnables = scenario.runnables?.(given) ?? []
         this.#manager = new Manager({
           name: scenario.name,
@@ -136,7 +128,7 @@ export class SimulatedProcess {
           clock,
           random,
           log,
-          controllers,
+          controllers: this.#controllersOf(scenario.controllers(given)),
           runnables,
           tracing: silentTracing,
           metrics: silentMetrics,
@@ -157,6 +149,18 @@ export class SimulatedProcess {
     }
     if (this.#options.isTracked) processStorage.run(this, begin)
     else begin()
+  }
+
+  #controllersOf(declarations: readonly ControllerDeclaration[]): readonly ControllerDeclaration[] {
+    const { host, isSerial } = this.#options
+    return declarations.map((one) =>
+      trackRuns(isSerial ? { ...one, concurrency: 1 } : one, {
+        observed: this.network.observed,
+        onRun: () => {
+          host.passMoment()
+        },
+      }),
+    )
   }
 
   /** Stops all timers until `resume`. */

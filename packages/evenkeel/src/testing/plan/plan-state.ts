@@ -8,13 +8,13 @@
  * belongs to it may remain.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject, stringifyJson } from '#api'
-import type { Deviation, Interaction, SchedulePoint } from './deviation.ts'
-import { otherClient } from './foreign-writes.ts'
-import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from './history.ts'
-import { groupOf } from './reference.ts'
-import { isRelevant } from './snapshot.ts'
+import type { Deviation, Interaction, SchedulePoint } from '../deviation.ts'
+import { otherClient } from '../foreign-writes.ts'
+import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from '../history.ts'
+import { groupOf } from '../reference.ts'
+import { isRelevant } from '../snapshot.ts'
 import { stringsLike, stringsOf } from './values.ts'
-import type { World } from './world.ts'
+import type { World } from '../world.ts'
 
 const atStart: SchedulePoint = { type: 'start', index: 0 }
 

@@ -35,12 +35,12 @@ import {
   type ObjectReference,
   type Profile,
   type SchedulePoint,
-} from './deviation.ts'
-import type { Fingerprints } from './fingerprint.ts'
-import { hasOwner, objectReferenceOf, objectsAt, objectsAtQuiet, quietIndexesOf } from './history.ts'
+} from '../deviation.ts'
+import type { Fingerprints } from '../fingerprint.ts'
+import { hasOwner, objectReferenceOf, objectsAt, objectsAtQuiet, quietIndexesOf } from '../history.ts'
 import { planSpecChanges, planWorldFaults } from './plan-state.ts'
-import { bodyOf } from './requests.ts'
-import type { World } from './world.ts'
+import { bodyOf } from '../requests.ts'
+import type { World } from '../world.ts'
 
 const atStart: SchedulePoint = { type: 'start', index: 0 }
 
