@@ -81,6 +81,11 @@ export class FarTimers {
     return this.#leapedMs
   }
 
+  /** Whether time has leapt in this step. */
+  get hasLeapt(): boolean {
+    return this.#step.leaps + this.#step.waitLeaps > 0
+  }
+
   /** The user takes a step; one that waits lets this much time pass. */
   beginStep({ waitMs = 0 }: { waitMs?: number } = {}): void {
     this.#waitedMs += waitMs

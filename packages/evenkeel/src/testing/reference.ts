@@ -146,6 +146,11 @@ export class Reference {
     return this.#rests.filter((state) => state.phase === phase && state.desired === desired)
   }
 
+  /** The state after a step of the user in which the undisturbed program first waited for time to pass. */
+  firstRest(phase: number): QuietState | undefined {
+    return this.#rests.find((state) => state.phase === phase)
+  }
+
   /** A quiet state with the same desired state, preferably of the same phase. */
   matchingState({ phase, desired }: Pick<QuietState, 'phase' | 'desired'>): QuietState | undefined {
     const matching = this.#quietStates.filter((state) => state.desired === desired)

@@ -86,6 +86,7 @@ export class ScriptRunner {
     const world = this.#world
     while (await this.#parts.loop.runUntilQuiet()) {
       const rest = world.options.reference ? undefined : world.facts.unmaskedState()
+      if (!world.farTimers.hasLeapt) for (const watcher of this.#parts.watchers) watcher.rest?.()
       const next = world.farTimers.leap(world, { untilMs: this.#dueByMs() })
       if (next === undefined) return true
       if (rest) world.restStates.push(rest)

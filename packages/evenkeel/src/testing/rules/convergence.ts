@@ -18,6 +18,9 @@ export const convergence: Rule = {
   says: 'the same desired state leads to the same objects, whatever faults happen',
   watch(world) {
     return {
+      rest() {
+        judgeRest(world)
+      },
       quiet({ isHealed }) {
         const { reference, masks } = world.options
         if (world.nonConvergence || !(reference ?? masks)) return
@@ -50,6 +53,24 @@ export const convergence: Rule = {
 /** Whether a user asked for it: a reconciled kind, and not made by the program. */
 function isOfUser({ facts }: RuleContext, object: ObjectReference): boolean {
   return facts.state.isReconciled(object) && !facts.hasCreated(object)
+}
+
+/** Before its time nothing may be gone or made: the clock of the process only differs from those of others. */
+function judgeRest(world: RuleContext): void {
+  const { reference, deviations } = world.options
+  if (!reference || !deviations.every(({ action }) => action.type === 'skew')) return
+  const state = world.facts.quietState()
+  const expected = reference.firstRest(state.phase)
+  if (!expected || world.nonConvergence) return
+  const names = ({ objects, external, statuses, due }: QuietState): string[] =>
+    [...objects.keys(), ...external.keys(), ...statuses.keys()].filter((about) => !due.has(about))
+  const [wanted, found] = [new Set(names(expected)), new Set(names(state))]
+  for (const about of [...wanted, ...found].filter((one) => !wanted.has(one) || !found.has(one)))
+    world.addFinding({
+      ...attribute(world),
+      about,
+      message: `${about} ${wanted.has(about) ? 'is gone' : 'exists'} before its time: undisturbed it ${wanted.has(about) ? 'still exists' : 'does not exist yet'}`,
+    })
 }
 
 function judge(world: RuleContext): void {

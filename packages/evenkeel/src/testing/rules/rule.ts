@@ -40,6 +40,8 @@ export interface RuleWatcher {
   committed?(actor: string): void
   /** The world is quiet while a deviation has changed a spec. */
   between?(): void | Promise<void>
+  /** The world is quiet for the first time after a step of the user, before time leaps to what is due later. */
+  rest?(): void
   /** The undisturbed world is quiet: a rule may trigger reconciles. */
   probe?(): Promise<void>
   /** The world is quiet; `isLast`: the schedule is over. */
