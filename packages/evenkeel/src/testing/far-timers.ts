@@ -41,7 +41,7 @@ interface Requeue extends FarTimer {
 /** Where far timers come from. */
 interface TimedWorld {
   readonly processes: readonly SimulatedProcess[]
-  readonly history: Pick<History, 'objects'>
+  readonly history: Pick<History, 'objects' | 'events'>
 }
 
 interface FarTimersOptions {
@@ -69,6 +69,7 @@ export class FarTimers {
   #waitedMs = 0
   /** Of the current step: how often each timer was waited for, and how often time has leapt. */
   #step = { waited: new Map<string, number>(), leaps: 0, lastTimer: Infinity, waitLeftMs: 0, waitLeaps: 0 }
+  #requeues: { readonly at: string; readonly abouts: readonly string[] } | undefined
   /** How often time has leapt in the whole schedule. */
   leaps = 0
 
@@ -110,9 +111,16 @@ export class FarTimers {
 
   /** The objects with a far requeue: `App default/a`. */
   requeues({ processes, history }: TimedWorld): readonly string[] {
-    return processes
-      .filter(({ isDead }) => !isDead)
-      .flatMap((proc) => this.#requeuesOf(proc, history).map(({ object }) => describeObject(object)))
+    // Every reconcile takes a moment and every change is an event: at the same time and event the answer is the same.
+    const at = `${this.#options.clock.monotonic()} ${this.#leapedMs} ${history.events.length} ${processes.filter(({ isDead }) => !isDead).length}`
+    if (this.#requeues?.at !== at)
+      this.#requeues = {
+        at,
+        abouts: processes
+          .filter(({ isDead }) => !isDead)
+          .flatMap((proc) => this.#requeuesOf(proc, history).map(({ object }) => describeObject(object))),
+      }
+    return this.#requeues.abouts
   }
 
   /** Moves the wall clock, unless a far timer is due by then. @returns a function that moves it back */
