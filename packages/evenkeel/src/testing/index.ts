@@ -18,7 +18,7 @@ export {
 } from './replay.ts'
 export { formatFailure, formatLine, formatReport, formatProgress } from './report/text.ts'
 export { formatHtml } from './report/html.ts'
-export type { StoryLine } from './report/timeline.ts'
+export type { StoryLine } from './report/story.ts'
 export type { Failure } from './failures.ts'
 export { type ProfileName } from './deviation.ts'
 export { liveRules } from './live/live-rules.ts'
