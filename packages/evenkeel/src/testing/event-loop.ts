@@ -48,6 +48,8 @@ interface LoopEvent {
 }
 
 const stepsMax = 4000
+/** Events are held for so many quiet periods at most, even if the world is not quiet. */
+const busyPeriods = 2
 const convergenceMaxMs = 30 * 60_000
 /** How often time may move before the world is quiet, and how many events may run before time moves. */
 const [turnsMax, instantMax] = [3000, 300]
@@ -109,8 +111,9 @@ export class EventLoop {
       // A failed reconcile is retried, however long its back-off is.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
-      // Two writers that do not see each other never stop: deliver what is held.
-      if (!isDone) await this.#faultInjector.release()
+      // Two writers that do not see each other never stop, nor does a retry on an old state: deliver what is held.
+      const isBusyTooLong = clock.monotonic() - beganAtMs > busyPeriods * quietMs
+      if (!isDone || isBusyTooLong) await this.#faultInjector.release()
       if (isWaiting || !isDone) continue
       if (!(await this.#faultInjector.release())) {
         if (this.#world.processes.some(({ isDead }) => !isDead)) this.#lastQuietStep = trace.steps

@@ -228,9 +228,29 @@ export async function alterDependency(world: World, reference: ObjectReference):
     applyForeignAction({ type: 'drift', object: reference }, direct),
   )
   if (direct.find(reference)?.metadata.resourceVersion === before.metadata.resourceVersion) return
+  await observeChange(world, { reference, before })
   if (await world.runUntilQuiet({ ignoresNonConvergence: true })) await judgeUnnoticed(world, what)
   const now = direct.find(reference)
   if (now) await world.actAs(otherClient, `reverts ${what}`, () => direct.update({ ...before, metadata: now.metadata }))
+  await observeChange(world, { reference, before })
+}
+
+/** Plays the controller of a foreign object, which is not in the world: it has seen the change, and nothing else changed. */
+async function observeChange(
+  world: World,
+  { reference, before }: { reference: ObjectReference; before: UnstructuredObject },
+): Promise<void> {
+  const direct = world.directClient(otherClient)
+  const now = direct.find(reference)
+  if (!now || !isJsonObject(now['status']) || world.facts.state.isReconciled(now)) return
+  const { metadata, status } = now
+  const wasObserved =
+    isJsonObject(before['status']) && before['status']['observedGeneration'] === before.metadata.generation
+  if (!wasObserved || metadata.generation === status['observedGeneration']) return
+  const observed = { ...now, status: { ...status, observedGeneration: metadata.generation } }
+  await world.actAs(otherClient, `observes ${reference.kind} ${reference.name}`, () =>
+    direct.update(observed as UnstructuredObject, 'status'),
+  )
 }
 
 /** Everything is reconciled once more: what changes now was not noticed before. A program that polls notices it later. */

@@ -52,7 +52,7 @@ function scoreLines(lines: readonly StoryLine[], about: string): number[] {
   return lines.map(({ text, isFault }, index) => {
     const isNamed = words.every((word) => text.toLowerCase().includes(word))
     const score = Math.max(
-      isFault ? 100 : 0,
+      isFault ? (text.startsWith('-- ') ? 100 : 60) : 0,
       index === lastStep ? 90 : 0,
       lines[index + 1]?.isFault === true ? 80 : 0,
       index === lines.length - 1 ? 75 : 0,
