@@ -97,6 +97,12 @@ export default defineConfig([
     rules: { 'no-console': 'off' },
   },
   {
+    // `return promise` in an async function ends the stack of an error: the line of the user's code would be lost.
+    files: ['packages/evenkeel/src/{client,controller,verbs}/**'],
+    ignores: ['**/*.test.ts', '**/*.fixture.ts'],
+    rules: { '@typescript-eslint/return-await': ['error', 'always'] },
+  },
+  {
     files: ['packages/evenkeel/src/**'],
     ignores: ['**/*.test.ts', 'packages/evenkeel/src/base/**'],
     rules: {

@@ -170,3 +170,16 @@ test('a pure clock runs promise callbacks between two timers, without a turn of 
   await clock.advance(1)
   expect(order).toEqual(['its promises', 'second'])
 })
+
+test('SimulatedClock fires timers that became due while time passed at the next advance', async () => {
+  const clock = new SimulatedClock({ startMs: 1_000 })
+  const fired: number[] = []
+  for (const delayMs of [1, 5])
+    clock.after(delayMs, () => {
+      fired.push(clock.monotonic())
+    })
+  clock.elapse(3)
+  expect([clock.now(), clock.nextInMs, fired]).toEqual([1_003, 0, []])
+  await clock.advance(0)
+  expect([fired, clock.nextInMs]).toEqual([[3], 2])
+})

@@ -1,9 +1,9 @@
 /**
- * A clock that moves only by `advance`: a simulated day passes in milliseconds.
+ * A clock that moves only by `advance` and `elapse`: a simulated day passes in milliseconds.
  *
- * Invariants: timers fire in the order of their due times, and those with the same due time in the
- * order they were set; between two timers all pending promise callbacks run; during a callback
- * `monotonic()` is exactly its due time.
+ * Invariants: timers fire only in `advance`, in the order of their due times, and those with the same due time in the
+ * order they were set; between two timers all pending promise callbacks run; during a callback `monotonic()` is exactly
+ * its due time, or later if `elapse` went beyond it.
  */
 import { checkDelay, type Cancel, type Clock } from './clock.ts'
 import { Heap } from './heap.ts'
@@ -68,10 +68,16 @@ export class SimulatedClock implements Clock {
     return this.#timers.size
   }
 
-  /** The time until the next timer; undefined when none is set. */
+  /** The time until the next timer, 0 when it is overdue; undefined when none is set. */
   get nextInMs(): number | undefined {
     const next = this.#timers.peek()
-    return next && next.dueMs - this.#elapsedMs
+    return next && Math.max(0, next.dueMs - this.#elapsedMs)
+  }
+
+  /** Moves time as work does that takes a while: timers that become due meanwhile fire at the next `advance`. */
+  elapse(byMs: number): void {
+    checkDelay(byMs)
+    this.#elapsedMs += byMs
   }
 
   /** Moves time forward and runs all timers that become due, including those set by other timers. */

@@ -167,7 +167,7 @@ export class Client {
   create<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: CreateOptions): Promise<ReadOf<K>>
   async create(first: KubeObject | KindLike, second: unknown = {}, third: CreateOptions = {}): Promise<unknown> {
     const { object, options } = this.#objectAndOptions<CreateOptions>(first, second, third)
-    return createObject(this.#core, { object }, options)
+    return await createObject(this.#core, { object }, options)
   }
 
   /**
@@ -209,7 +209,7 @@ export class Client {
   apply<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: ApplyOptions): Promise<ReadOf<K>>
   async apply(first: KubeObject | KindLike, second: unknown = {}, third: ApplyOptions = {}): Promise<unknown> {
     const { object, options } = this.#objectAndOptions<ApplyOptions>(first, second, third)
-    return applyObject(this.#core, { object }, options)
+    return await applyObject(this.#core, { object }, options)
   }
 
   /**

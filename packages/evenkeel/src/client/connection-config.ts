@@ -214,7 +214,7 @@ export async function findConfig({ kubeconfig, context, host = systemHost() }: L
   if (found && (found.contexts.size > 0 || context !== undefined)) return connectionOf(found, chosen)
   if (context !== undefined)
     throw new ConfigError(`there is no context ${JSON.stringify(context)}: ${own} does not exist`)
-  return inClusterConfig(host)
+  return await inClusterConfig(host)
 }
 
 /** Missing files are ignored, unless all are missing. */
@@ -239,7 +239,7 @@ async function readOne(path: string, host: Host): Promise<Kubeconfig | undefined
       cause: error,
     })
   }
-  return parseKubeconfig(text, path)
+  return await parseKubeconfig(text, path)
 }
 
 const folder = '/var/run/secrets/kubernetes.io/serviceaccount'

@@ -289,8 +289,8 @@ function wrap({ transport, retry = {}, rateLimit, writeGate }: ClientOptions, cl
 
 function withGate(transport: Transport, gate: () => void): Transport {
   return async (request) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return transport(request)
+    if (request.method === 'GET' || request.method === 'HEAD') return await transport(request)
     gate()
-    return transport({ ...request, beforeSend: gate })
+    return await transport({ ...request, beforeSend: gate })
   }
 }

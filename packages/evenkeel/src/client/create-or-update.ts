@@ -35,7 +35,7 @@ export async function ensureFinalizer(
   { finalizer, ...options }: WriteOptions & { finalizer: string },
 ): Promise<KubeObject> {
   if (hasFinalizer(object, finalizer)) return object
-  return changing(core, object, { ...options, change: (current) => addFinalizer(current, finalizer) })
+  return await changing(core, object, { ...options, change: (current) => addFinalizer(current, finalizer) })
 }
 
 /** Returns undefined when the object is deleted, which its last finalizer may have held back. */
@@ -60,7 +60,7 @@ export async function createOrUpdate(
   { change, ...options }: CreateOptions & { change: (current: KubeObject) => KubeObject },
 ): Promise<CreateOrUpdateResult<KubeObject>> {
   const { owner, ...rest } = options
-  return retryOnConflict(
+  return await retryOnConflict(
     async () => {
       const current = await findObject(core, seed, { key: nameOf(seed), options: { signal: options.signal } })
       if (current === undefined)
@@ -85,10 +85,10 @@ async function changing(
   object: KubeObject,
   { change, ...options }: WriteOptions & { change: (current: KubeObject) => KubeObject },
 ): Promise<KubeObject> {
-  return retryOnConflict(
+  return await retryOnConflict(
     async (attempt) => {
       const current = attempt === 0 && object.metadata.resourceVersion ? object : await reread(core, object, options)
-      return patchDifference(core, { object: current }, { ...options, to: change(current) })
+      return await patchDifference(core, { object: current }, { ...options, to: change(current) })
     },
     { clock: core.clock, random: core.random, signal: options.signal },
   )

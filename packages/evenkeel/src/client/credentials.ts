@@ -42,12 +42,12 @@ export function basic(username: string, password: string): Credential {
 /** Adds the credential to every request without one. */
 export function withCredentials(transport: Transport, source: CredentialSource): Transport {
   return async (request) => {
-    if (request.headers['authorization'] !== undefined) return transport(request)
+    if (request.headers['authorization'] !== undefined) return await transport(request)
     const credential = await source.get({ signal: request.signal })
     const response = await send(transport, request, credential)
     if (response.status !== 401 || !source.refuse(credential)) return response
     const other = await source.get({ signal: request.signal })
-    return other === credential ? response : send(transport, request, other)
+    return other === credential ? response : await send(transport, request, other)
   }
 }
 

@@ -102,7 +102,7 @@ export class RestMapper {
    * @throws {UnknownKindError} when the server does not have it.
    */
   async resolve(kind: KindLike, options: AbortOptions = {}): Promise<Resource> {
-    return this.find(kind) ?? this.#discover(isMetadataKind(kind) ? kind.of : kind, options)
+    return await (this.find(kind) ?? this.#discover(isMetadataKind(kind) ? kind.of : kind, options))
   }
 
   /** The resource of a kind, if it is known without discovery. */
@@ -115,7 +115,7 @@ export class RestMapper {
   async resources({ signal, reload = false }: AbortOptions & { reload?: boolean } = {}): Promise<
     readonly DiscoveredResource[]
   > {
-    return this.#discovered && !reload ? this.#discovered : this.#load({ signal })
+    return this.#discovered && !reload ? this.#discovered : await this.#load({ signal })
   }
 
   /** Forgets discovery: the next lookup requests it again. */
@@ -150,7 +150,9 @@ export class RestMapper {
 
   async #ask(): Promise<readonly DiscoveredResource[]> {
     const documents = await Promise.all(['/api', '/apis'].map((target) => this.#document(target, discoveryAccept)))
-    const lists = await Promise.all(documents.map(async (document) => (document ? this.#resourcesOf(document) : [])))
+    const lists = await Promise.all(
+      documents.map(async (document) => (document ? await this.#resourcesOf(document) : [])),
+    )
     const discovered = lists.flat()
     this.#discovered = discovered
     for (const resource of discovered) this.#known.set(keyOf(resource), resource)

@@ -81,7 +81,7 @@ export async function listObjects(
     }
   } catch (error) {
     if (!isExpired(error)) throw error
-    return listPage(core, kind, { ...options, pageSize: 0 })
+    return await listPage(core, kind, { ...options, pageSize: 0 })
   }
   const { continue: _, remainingItemCount: __, ...metadata } = first.metadata
   return { ...first, metadata, items }

@@ -110,6 +110,6 @@ export function withRateLimit(
     const waitMs = nextMs - nowMs
     nextMs += intervalMs
     if (waitMs > 0) await sleep(clock, waitMs, { signal: request.signal })
-    return transport(request)
+    return await transport(request)
   }
 }

@@ -65,7 +65,7 @@ export class StreamConnections {
     const onConnected = (socket: Socket, callback: () => void): void => {
       dialer.onConnected(socket, callback)
     }
-    return new StreamCall({
+    return await new StreamCall({
       open,
       onConnected,
       text,

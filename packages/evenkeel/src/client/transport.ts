@@ -99,11 +99,11 @@ export function httpTransport({
       const { target, signal } = request
       signal.throwIfAborted()
       const sent = { ...request, target: `${prefix}${target}`, headers: { ...request.headers, ...own } }
-      if (request.headers['upgrade'] !== undefined) return upgrade(lines.upgraded, sent, origin)
-      if (!isStream(target)) return exchange(lines.requests, sent, origin)
+      if (request.headers['upgrade'] !== undefined) return await upgrade(lines.upgraded, sent, origin)
+      if (!isStream(target)) return await exchange(lines.requests, sent, origin)
       if (lines.direct && isBare(request))
-        return lines.direct.request({ ...sent, isLent: request.borrowsChunks === true })
-      return exchange(lines.streams, sent, origin)
+        return await lines.direct.request({ ...sent, isLent: request.borrowsChunks === true })
+      return await exchange(lines.streams, sent, origin)
     },
     async close() {
       isClosed = true

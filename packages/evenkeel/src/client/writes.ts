@@ -55,7 +55,7 @@ export async function createObject(
   const { owner, body, ...options } = withDefaults(core, given)
   const owned = withOwner(object, owner)
   const located = await locate(core, object, { key: object.metadata, subresource, signal: options.signal })
-  return send(core, {
+  return await send(core, {
     ...located,
     verb: 'create',
     method: 'POST',
@@ -72,7 +72,7 @@ export async function updateObject(
 ): Promise<KubeObject> {
   const { body = object, ...options } = withDefaults(core, given)
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
-  return send(core, {
+  return await send(core, {
     ...located,
     verb: 'update',
     method: 'PUT',
@@ -99,7 +99,7 @@ export async function patchObject(
       `a patch of type ${type} is ${type === 'json' ? 'a list of operations' : 'an object'}: say which type it is`,
     )
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
-  return send(core, {
+  return await send(core, {
     ...located,
     verb: 'patch',
     method: 'PATCH',
@@ -119,7 +119,7 @@ export async function patchDifference(
   const { to, optimisticLock = true, ...options } = given
   const patch = createMergePatch(asJson(from), asJson(to)) as JsonObject
   if (Object.keys(patch).length === 0) return from
-  return patchObject(
+  return await patchObject(
     core,
     { object: from, ...(subresource !== undefined && { subresource }) },
     { ...options, patch: optimisticLock ? withLock(patch, from) : patch },
@@ -138,7 +138,7 @@ export async function applyObject(
     )
   const owned = withOwner(object, owner)
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
-  return send(core, {
+  return await send(core, {
     ...located,
     verb: 'apply',
     method: 'PATCH',

@@ -57,7 +57,7 @@ export class ReconcileClient extends Client {
   ): Promise<ReadOf<K>> {
     const cached = live || options.resourceVersion !== undefined ? undefined : this.#fromCache(kind, key)
     return cached?.value === undefined
-      ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined })
+      ? await this.#getLive(kind, key, { options, isAbsent: cached !== undefined })
       : (cached.value as ReadOf<K>)
   }
 
@@ -67,7 +67,7 @@ export class ReconcileClient extends Client {
     { live = false, ...options }: GetOptions & LiveOption = {},
   ): Promise<ReadOf<K> | undefined> {
     const cached = live || options.resourceVersion !== undefined ? undefined : this.#fromCache(kind, key)
-    return cached ? (cached.value as ReadOf<K> | undefined) : super.find(kind, key, options)
+    return cached ? (cached.value as ReadOf<K> | undefined) : await super.find(kind, key, options)
   }
 
   /** Undefined if the cache cannot have the object: the kind is not cached, or only under other names. */
@@ -86,7 +86,7 @@ export class ReconcileClient extends Client {
       live || fieldSelector !== undefined || resourceVersion !== undefined
         ? undefined
         : fromCache(() => this.#cache.list(kind, { namespace, labelSelector }))
-    return cached ? listOf(kind, cached.value as ReadOf<K>[]) : super.list(kind, options)
+    return cached ? listOf(kind, cached.value as ReadOf<K>[]) : await super.list(kind, options)
   }
 
   override create<T extends KubeObject>(object: T, options?: CreateOptions): Promise<Stored<T>>
@@ -100,7 +100,7 @@ export class ReconcileClient extends Client {
       'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
       { isNew: true },
     )
-    return super.create(first as never, second as never, third)
+    return await super.create(first as never, second as never, third)
   }
 
   override apply<R extends KubeObject>(object: R, options?: ApplyOptions): Promise<Stored<R>>
@@ -110,7 +110,7 @@ export class ReconcileClient extends Client {
       'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
       { isNew: false },
     )
-    return super.apply(first as never, second as never, third)
+    return await super.apply(first as never, second as never, third)
   }
 
   override createOrUpdate<T extends KubeObject>(

@@ -71,14 +71,14 @@ export class Reconciler {
 
   /** Does what the declaration says about the key of the context. */
   async reconcile(run: Run, base: BaseContext): Promise<Reconciled> {
-    if (this.#declaration.reconcileKey) return this.#reconcileKey(base)
+    if (this.#declaration.reconcileKey) return await this.#reconcileKey(base)
     const { name, namespace } = base.key
     const key = { name, ...(namespace !== undefined && { namespace }) }
     const object = this.#cache.find(this.#declaration.for, key) as KubeObject | undefined
-    if (!object) return this.#reconcileAbsent(base)
+    if (!object) return await this.#reconcileAbsent(base)
     run.object = object
     run.isCleanup = object.metadata.deletionTimestamp !== undefined
-    return run.isCleanup ? this.#cleanUp(object, base) : this.#reconcilePresent(run, object, base)
+    return run.isCleanup ? await this.#cleanUp(object, base) : await this.#reconcilePresent(run, object, base)
   }
 
   /** Tells the plug-ins that a run has failed. */
@@ -89,7 +89,7 @@ export class Reconciler {
 
   async #reconcileKey(base: BaseContext): Promise<Reconciled> {
     const extensions = this.#extend(base, {})
-    return callBetween(extensions, () =>
+    return await callBetween(extensions, () =>
       callTimed(() => this.#declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base),
     )
   }
@@ -143,7 +143,7 @@ export class Reconciler {
     const { hasStatus } = status
     const report = new CleanupReport({ object, status, hasStatus, context, clock: this.#clock })
     const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> =>
-      callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
+      await callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
     try {
       const policy = this.#declaration.cleanupPolicy ?? 'stop'
       const { object: left, result } = await runCleanup(object, this.#steps, { ...base, policy, call })

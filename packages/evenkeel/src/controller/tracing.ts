@@ -77,12 +77,12 @@ function openTelemetryTracing({ trace }: OpenTelemetry): Tracing {
           { attributes, links: links.map((context) => ({ context })) },
           async (span) => {
             hasBegun = true
-            return inside(span, work)
+            return await inside(span, work)
           },
         )
       } catch (error) {
         // A failure of tracing must not fail the reconcile.
-        if (!hasBegun) return work(silentSpan)
+        if (!hasBegun) return await work(silentSpan)
         throw error
       }
     },

@@ -246,7 +246,7 @@ export class Worker {
     const links = causes.flatMap(({ writer }) =>
       writer ? (this.#ledger.find(writer.reconcileId)?.spanContext ?? []) : [],
     )
-    return this.#tracing.run({ name: `reconcile ${this.#name}`, attributes, links }, (span) => {
+    return await this.#tracing.run({ name: `reconcile ${this.#name}`, attributes, links }, (span) => {
       record.spanContext = span.context
       return this.#callReconciler(run, this.#contextOf(run, record.reconcileId), span)
     })

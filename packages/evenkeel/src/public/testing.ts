@@ -36,5 +36,6 @@ export {
   type TestPlaneOptions,
   type Tier,
   type UserStep,
+  type WaitStep,
   type WorldView,
 } from '#testing'

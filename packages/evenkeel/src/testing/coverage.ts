@@ -107,6 +107,11 @@ const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   resync: hasAction('silence', 'cut'),
   clock: hasAction('skew'),
   leader: hasAction('rival'),
+  always: ({ options: { scenario } }) => scenario.always !== undefined,
+  eventually: ({ options: { scenario } }) => scenario.eventually !== undefined,
+  surge: hasReference,
+  disruption: hasReference,
+  repeat: hasReference,
   look: (world) => world.interactions.some(({ type, call }) => type === 'read' && call !== undefined),
   churn: (world) =>
     writes(world).some(({ after }) => !after) ||
@@ -129,6 +134,10 @@ function isAnyDeleting(world: World): boolean {
 
 function hasAction(...types: readonly DeviationAction['type'][]): (world: World) => boolean {
   return ({ options: { deviations } }) => deviations.some(({ action }) => types.includes(action.type))
+}
+
+function hasReference({ options: { reference } }: World): boolean {
+  return reference !== undefined
 }
 
 /** The writes of the program. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { controllers, scenario } from './boxes.fixture.ts'
 import { profiles } from './deviation.ts'
 import { scenarioOf } from './explore.ts'
-import { drawSchedule } from './plan.ts'
+import { drawSchedule } from './plan/plan.ts'
 import { Session } from './session.ts'
 
 const seeds = 1000

@@ -122,6 +122,8 @@ export type DeviationAction =
   | { readonly type: 'poison'; readonly object: ObjectReference }
   /** Another client removes a resource from an external service. */
   | { readonly type: 'vanish'; readonly service: string; readonly nth: number }
+  /** Another client changes an object that the program depends on, and reverts it when the world is quiet. */
+  | { readonly type: 'alter'; readonly object: ObjectReference }
   /** An object that the program depends on is deleted, and later its dependents. */
   | { readonly type: 'deprive'; readonly object: ObjectReference }
 
@@ -158,6 +160,7 @@ function describeAction(action: DeviationAction): string {
     case 'terminate':
     case 'poison':
     case 'deprive':
+    case 'alter':
     case 'drift':
       return `${action.type} ${action.object.kind} ${action.object.name}`
     case 'cut':

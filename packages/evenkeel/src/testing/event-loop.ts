@@ -2,8 +2,8 @@
  * The event queue of a simulated world, and the loop that runs it until the world is quiet.
  *
  * Nothing in a world happens by itself: a request, a response, a watch event or an external call is an event in the
- * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. Simulated time
- * moves only when the queue is empty.
+ * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. A request, a call and
+ * a reconcile take a millisecond each; otherwise simulated time moves only when the queue is empty.
  *
  * Example: process A creates a ConfigMap, and its watch of configmaps is open.
  *
@@ -48,6 +48,8 @@ interface LoopEvent {
 }
 
 const stepsMax = 4000
+/** Events are held for so many quiet periods at most, even if the world is not quiet. */
+const busyPeriods = 2
 const convergenceMaxMs = 30 * 60_000
 /** How often time may move before the world is quiet, and how many events may run before time moves. */
 const [turnsMax, instantMax] = [3000, 300]
@@ -102,14 +104,16 @@ export class EventLoop {
       if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns }))
         return false
       const { nextInMs } = clock
-      const isSoon =
-        nextInMs !== undefined &&
-        clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#faultInjector.patienceMs)
+      const { patienceMs, patientFromMs } = this.#faultInjector
+      const dueMs = clock.monotonic() + (nextInMs ?? Infinity)
+      // Work that is due again and again must not prolong the patience.
+      const isSoon = dueMs - this.#activeAtMs <= quietMs || dueMs - Math.max(beganAtMs, patientFromMs) <= patienceMs
       // A failed reconcile is retried, however long its back-off is.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
-      // Two writers that do not see each other never stop: deliver what is held.
-      if (!isDone) await this.#faultInjector.release()
+      // Two writers that do not see each other never stop, nor does a retry on an old state: deliver what is held.
+      const isBusyTooLong = clock.monotonic() - beganAtMs > busyPeriods * quietMs
+      if (!isDone || isBusyTooLong) await this.#faultInjector.release()
       if (isWaiting || !isDone) continue
       if (!(await this.#faultInjector.release())) {
         if (this.#world.processes.some(({ isDead }) => !isDead)) this.#lastQuietStep = trace.steps
@@ -150,8 +154,10 @@ export class EventLoop {
       const running = event.run()
       if (running) await running
       await flushPromises()
+      if (event.type === 'request' || event.type === 'call') world.passMoment()
       if (history.events.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
         this.noteActivity()
+      if (history.events.length > before || event.type === 'call') world.noteCommit(event.actor)
       world.actor = 'world'
     }
     return false

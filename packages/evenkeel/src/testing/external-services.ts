@@ -97,12 +97,12 @@ async function answerCall(
   interaction: Interaction,
   { host, process: proc, invocation: { target, execute }, resolve, reject }: PendingCall,
 ): Promise<void> {
-  const reply = (settle: () => void): void => {
+  const reply = (settle: () => void, outcome = interaction.outcome): void => {
     if (!proc.isDead)
       host.eventQueue.add({
         actor: proc.name,
         type: 'reply',
-        about: `${interaction.about}: ${interaction.outcome}`,
+        about: `${interaction.about}: ${outcome}`,
         run: settle,
       })
   }
@@ -135,7 +135,7 @@ async function answerCall(
   if (responseDecision === 'lose')
     reply(() => {
       reject(connectionReset())
-    })
+    }, 'no response')
 }
 
 async function resultOf(

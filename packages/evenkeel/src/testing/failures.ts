@@ -4,7 +4,8 @@
  * A failure that is described is shrunk, run once more with its trace kept, and gets a story and a timeline.
  */
 import { describeDeviation, type Deviation } from './deviation.ts'
-import { buildStory, timelineOf, type StoryLine, type Timeline } from './report/timeline.ts'
+import { buildStory, type StoryLine } from './report/story.ts'
+import { timelineOf, type Timeline } from './report/timeline.ts'
 import type { Finding } from './rules/rule.ts'
 import type { Scenario } from './scenario.ts'
 import { runSchedule } from './schedule.ts'
@@ -111,7 +112,7 @@ async function describeFailure(
     hash: world.trace.hash,
     seen: failure.seen,
     foundAt: failure.foundAt,
-    story: buildStory({ about, deviations }, world),
+    story: buildStory({ about }, world),
     timeline: timelineOf(world, finding),
   }
 }

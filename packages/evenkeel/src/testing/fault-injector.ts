@@ -17,15 +17,17 @@ import {
 } from './deviation.ts'
 import {
   ActiveFaults,
+  alterDependency,
   deleteDependency,
   forbiddenFault,
+  judgeFailingWish,
   missingKindFault,
   outageFault,
   poisonFault,
   removeExternalResource,
   terminateNamespace,
 } from './faults.ts'
-import { applyForeignAction, asNew, otherClient } from './foreign-writes.ts'
+import { applyForeignAction, asNew, isForeign, otherClient } from './foreign-writes.ts'
 import type { SimulatedProcess } from './process.ts'
 import { connectionReset } from './requests.ts'
 import type { World } from './world.ts'
@@ -57,6 +59,7 @@ export class FaultInjector {
   #isBroken = false
   #waitsForWatches = false
   #waitsForLease = false
+  #patientFromMs = 0
 
   constructor(world: World, deviations: readonly Deviation[]) {
     this.#world = world
@@ -96,7 +99,12 @@ export class FaultInjector {
     return this.#isBroken
   }
 
-  /** How long the world must be without a write before it counts as quiet, at least. */
+  /** When the last fault began whose effects show late. */
+  get patientFromMs(): number {
+    return this.#patientFromMs
+  }
+
+  /** How long it takes after a fault, or from one quiet state to the next, before the world counts as quiet. */
   get patienceMs(): number {
     return this.#waitsForWatches ? silenceMs : this.#waitsForLease || this.#world.hasRivals ? leaseMs : 0
   }
@@ -107,9 +115,9 @@ export class FaultInjector {
       if (action.type === 'skew') this.#skew = action
       if (action.type === 'late') this.#lateSteps = action.steps
       if (action.type === 'absent') this.activeFaults.add(missingKindFault(this.#world, action.resource))
-      if (action.type === 'absent') this.#waitsForWatches = true
+      if (action.type === 'absent') this.#waitFor('watches')
       if (action.type === 'serial') this.#isSerial = true
-      if (action.type === 'wait') this.#waitsForWatches = true
+      if (action.type === 'wait') this.#waitFor('watches')
     }
   }
 
@@ -176,7 +184,7 @@ export class FaultInjector {
         world.kill(proc)
         world.startProcess({ prefix: proc.name[0] ?? 'A' })
         // The lease of the crashed process must expire first.
-        if (world.options.scenario.leaderElection) this.#waitsForLease = true
+        if (world.options.scenario.leaderElection) this.#waitFor('lease')
         return { type: 'dead' }
       case 'die':
         world.kill(proc)
@@ -203,7 +211,7 @@ export class FaultInjector {
       case 'silence':
         world.note('world', `all watches of ${proc.name} fall silent`)
         for (const stream of proc.network.streams()) stream.silence()
-        this.#waitsForWatches = true
+        this.#waitFor('watches')
         return go
       case 'cut':
         world.note('world', `the watches of ${action.resource} break`)
@@ -237,7 +245,7 @@ export class FaultInjector {
       case 'outage':
         this.activeFaults.add(outageFault(world, action.service))
         // A client may wait before it opens its watch again.
-        if (action.service === undefined) this.#waitsForWatches = true
+        if (action.service === undefined) this.#waitFor('watches')
         this.#limitHold()
         return go
       case 'poison': {
@@ -249,6 +257,9 @@ export class FaultInjector {
       case 'vanish':
         await removeExternalResource(world, action)
         return go
+      case 'alter':
+        await alterDependency(world, action.object)
+        return go
       case 'deprive':
         this.#isUserDone = true
         await deleteDependency(world, action.object)
@@ -256,6 +267,13 @@ export class FaultInjector {
       default:
         return await this.#foreign(action)
     }
+  }
+
+  /** The effects of a fault show late: when a watch is opened again, or when a lease has expired. */
+  #waitFor(what: 'watches' | 'lease'): void {
+    if (what === 'watches') this.#waitsForWatches = true
+    else this.#waitsForLease = true
+    this.#patientFromMs = this.#world.clock.monotonic()
   }
 
   /** An object with finalizers goes later; then another one is created with its name. */
@@ -273,8 +291,9 @@ export class FaultInjector {
   }
 
   async #foreign(action: DeviationAction): Promise<RequestDecision> {
-    if ('object' in action && action.type !== 'amend' && action.type !== 'poison' && action.type !== 'deprive') {
+    if (isForeign(action)) {
       const { kind, name } = action.object
+      if (action.type === 'recreate') this.#world.farTimers.waitAgain()
       await this.#world.actAs(otherClient, `${action.type} ${kind} ${name}`, () =>
         applyForeignAction(action, this.#world.directClient(otherClient)),
       )
@@ -301,6 +320,7 @@ export class FaultInjector {
       return
     }
     if (await world.runUntilQuiet({ ignoresNonConvergence: true })) await world.judgeBetween()
+    else judgeFailingWish(world, { kind: reference.kind, spec })
     const now = direct.find(reference)
     if (now && then === 'later')
       await world.actAs(otherClient, `deletes ${reference.kind} ${reference.name}`, () => direct.delete(now))
@@ -317,7 +337,7 @@ export class FaultInjector {
     proc.pause()
     const resumeActions = world.eventQueue.hold(({ actor }) => actor === proc.name)
     if (!world.hasRivals) world.startProcess({ prefix: 'B' })
-    this.#waitsForLease = true
+    this.#waitFor('lease')
     this.#holds.push({
       resource: '',
       coalesces: false,

@@ -4,11 +4,12 @@
  *
  * A fault decides about requests while it is active. It ends when the world is quiet, when all faults end, or by itself.
  */
-import { isJsonObject, parseApiVersion, type UnstructuredObject, stringifyJson } from '#api'
+import { isJsonObject, parseApiVersion, type JsonObject, type UnstructuredObject, stringifyJson } from '#api'
 import type { AdmissionHook } from '#server'
 import type { Deviation, Interaction, ObjectReference, RequestDecision } from './deviation.ts'
-import { admittedKey, asNew, otherClient, poisonLabel } from './foreign-writes.ts'
+import { admittedKey, applyForeignAction, asNew, otherClient, poisonLabel } from './foreign-writes.ts'
 import { bodyOf, type ErrorResponse, type RequestInfo } from './requests.ts'
+import { describeObject, isRelevant } from './snapshot.ts'
 import type { World } from './world.ts'
 
 interface Fault {
@@ -215,6 +216,77 @@ export async function deleteDependency(world: World, reference: ObjectReference)
     if (ownerReferences.length === 0 && deletionTimestamp === undefined)
       await world.actAs(otherClient, `deletes ${kind} ${name}`, () => direct.delete(object))
   }
+}
+
+/** Changes an object that the program reads, and reverts it when the world is quiet. The change must be noticed. */
+export async function alterDependency(world: World, reference: ObjectReference): Promise<void> {
+  const direct = world.directClient(otherClient)
+  const before = direct.find(reference)
+  if (!before) return
+  const what = `${reference.kind} ${reference.name}`
+  await world.actAs(otherClient, `changes ${what}`, () =>
+    applyForeignAction({ type: 'drift', object: reference }, direct),
+  )
+  if (direct.find(reference)?.metadata.resourceVersion === before.metadata.resourceVersion) return
+  await observeChange(world, { reference, before })
+  if (await world.runUntilQuiet({ ignoresNonConvergence: true })) await judgeUnnoticed(world, what)
+  const now = direct.find(reference)
+  if (now) await world.actAs(otherClient, `reverts ${what}`, () => direct.update({ ...before, metadata: now.metadata }))
+  await observeChange(world, { reference, before })
+}
+
+/** Plays the controller of a foreign object, which is not in the world: it has seen the change, and nothing else changed. */
+async function observeChange(
+  world: World,
+  { reference, before }: { reference: ObjectReference; before: UnstructuredObject },
+): Promise<void> {
+  const direct = world.directClient(otherClient)
+  const now = direct.find(reference)
+  if (!now || !isJsonObject(now['status']) || world.facts.state.isReconciled(now)) return
+  const { metadata, status } = now
+  const wasObserved =
+    isJsonObject(before['status']) && before['status']['observedGeneration'] === before.metadata.generation
+  if (!wasObserved || metadata.generation === status['observedGeneration']) return
+  const observed = { ...now, status: { ...status, observedGeneration: metadata.generation } }
+  await world.actAs(otherClient, `observes ${reference.kind} ${reference.name}`, () =>
+    direct.update(observed as UnstructuredObject, 'status'),
+  )
+}
+
+/** Everything is reconciled once more: what changes now was not noticed before. A program that polls notices it later. */
+async function judgeUnnoticed(world: World, what: string): Promise<void> {
+  const manager = world.processes.findLast(({ isDead }) => !isDead)?.manager
+  if (!manager || world.farTimers.requeues(world).length > 0) return
+  const { length } = world.history.events
+  for (const controller of manager.controllers) controller.reconcileAll({ note: 'again' })
+  if (!(await world.runUntilQuiet({ ignoresNonConvergence: true }))) return
+  const late = world.history.events
+    .slice(length)
+    .find(({ actor, after }) => world.facts.isProcess(actor) && after !== undefined && isRelevant(after))
+  if (late?.after)
+    world.addFinding({
+      rule: 'state',
+      severity: 'error',
+      about: what,
+      message: `an extra reconcile changes ${describeObject(late.after)}: a change of ${what}, which the program reads, triggered no reconcile`,
+      hint: 'watch everything that a reconcile reads, and map its events to the right keys',
+    })
+}
+
+/** A spec that the schema allows, and under which the server refuses what the program writes, every time. */
+export function judgeFailingWish(world: World, { kind, spec }: { kind: string; spec: JsonObject }): void {
+  const { error } = (world.logs.findLast(({ record }) => record.message === 'reconcile failed')?.record.fields ??
+    {}) as {
+    readonly error?: { readonly reason?: unknown; readonly message?: string }
+  }
+  if (error?.reason !== 'Invalid' && error?.reason !== 'BadRequest') return
+  world.addFinding({
+    rule: 'failure',
+    severity: 'error',
+    about: `spec.${Object.keys(spec).join()} of ${kind}`,
+    message: `reconciles keep failing with ${stringifyJson(spec)} in the spec, which the schema allows: ${error.message ?? ''}`,
+    hint: 'restrict in the schema what you do not support, or report it in the status and stop',
+  })
 }
 
 /** Part of the name of the object that always fails, and of everything that is created for it. */

@@ -105,6 +105,7 @@ const momentary: ReadonlySet<DeviationAction['type']> = new Set([
   'past',
   'cut',
   'amend',
+  'alter',
   'early',
   'vanish',
 ])

@@ -24,8 +24,13 @@ export const foreignFinalizer = 'another-client.example.com/hold'
 
 type ForeignAction = Exclude<
   Extract<DeviationAction, { readonly object: ObjectReference }>,
-  { readonly type: 'amend' | 'poison' | 'deprive' }
+  { readonly type: 'amend' | 'poison' | 'deprive' | 'alter' }
 >
+
+/** Whether it is a single write of another client. */
+export function isForeign(action: DeviationAction): action is ForeignAction {
+  return 'object' in action && !['amend', 'poison', 'deprive', 'alter'].includes(action.type)
+}
 
 /** @returns whether the server accepted it */
 export async function applyForeignAction(

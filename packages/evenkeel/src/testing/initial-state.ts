@@ -4,12 +4,20 @@
  * Building it takes a server and some milliseconds. It is kept as the list of commits that led to it. A new world replays
  * these commits into its own store, has the same revisions, and is ready in under a millisecond.
  */
-import { deepFreeze, loadClaimsEngine, type Kind, type UnstructuredObject, parseJson } from '#api'
+import {
+  deepFreeze,
+  isJsonObject,
+  loadClaimsEngine,
+  type Kind,
+  type UnstructuredObject,
+  parseJson,
+  stringifyJson,
+} from '#api'
 import { flushTasks, SeededRandom, SimulatedClock } from '#base'
 import { Client } from '#client'
 import { startServer } from '#server'
 import { openMemoryStore, type Store, type Write } from '#store'
-import type { Scenario } from './scenario.ts'
+import { startOf, type Scenario } from './scenario.ts'
 
 interface RecordedCommit {
   readonly writes: Write[]
@@ -29,7 +37,8 @@ export async function buildInitialState(
   { kinds, seed }: { kinds: readonly Kind[]; seed: string },
 ): Promise<InitialState> {
   await preloadModules()
-  const clock = new SimulatedClock()
+  const startMs = startOf(scenario)
+  const clock = new SimulatedClock({ ...(startMs !== undefined && { startMs }) })
   const store = openMemoryStore({ clock })
   const commits: RecordedCommit[] = []
   const source = store.watch('/', { after: await store.head() })
@@ -59,7 +68,12 @@ export async function buildInitialState(
   // Without the roles of a cluster: every request is allowed, and the rule `privilege` checks permissions.
   for (const name of ['default', 'kube-system'])
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  for (const object of scenario.objects ?? []) await client.create(object)
+  for (const object of (scenario.objects ?? []) as readonly UnstructuredObject[]) {
+    const { status } = object
+    const created = await client.create(object)
+    const isStored = stringifyJson((created as UnstructuredObject)['status']) === stringifyJson(status)
+    if (isJsonObject(status) && !isStored) await client.patchStatus(created, status)
+  }
   const objects = await objectsOf(store)
   await flushTasks()
   const stopping = server.stop()

@@ -42,6 +42,8 @@ interface Names {
 
 export class Masks {
   readonly #names = new Map<string, Names>()
+  /** Names that follow from the time at which something was due. */
+  readonly #dueNames = new Map<string, Names>()
   readonly #paths = new Map<string, Map<string, Template[]>>()
 
   /**
@@ -52,7 +54,7 @@ export class Masks {
   learn(first: Shown, { wishes, objects, external }: Shown, others?: Pick<Shown, 'external'>): void {
     const variant = { wishes, objects, external: others ? without(external, others.external) : external }
     const anchors = new Set([...first.wishes.values()].flat().flatMap(wordsOf))
-    for (const section of sections) this.#learnNames(first, variant, { section, anchors })
+    for (const section of sections) learnNames(this.#names, [first, variant], { section, anchors })
     for (const section of sections) {
       const [one, other] = [this.#renamed(first[section], section), this.#renamed(variant[section], section)]
       for (const [about, values] of one)
@@ -61,13 +63,20 @@ export class Masks {
     }
   }
 
+  /** Learns which names follow from time, from a quiet state and the same one of a schedule at another time. */
+  learnDue(first: Shown, variant: Shown): void {
+    const anchors = new Set([...first.wishes.values()].flat().flatMap(wordsOf))
+    for (const section of sections) learnNames(this.#dueNames, [first, variant], { section, anchors })
+  }
+
   /** The name of an object or an external resource, without the part that differs by nature. */
   nameOf(about: string, section: Section): string {
-    const { group, name } = split(about, section)
-    const names = this.#names.get(group)
-    if (!names || (names.stable.has(name) && !names.changing.has(name))) return about
-    const template = names.templates.find((one) => one.matches(name))
-    return template ? `${group}${template.text}` : about
+    return nameIn(this.#names, about, section)
+  }
+
+  /** Whether the object or external resource was made because something was due, and its name follows from that time. */
+  isDue(about: string, section: Section): boolean {
+    return nameIn(this.#dueNames, about, section) !== about
   }
 
   /** The snapshot without what differs by nature. */
@@ -98,36 +107,6 @@ export class Masks {
     return found
   }
 
-  #learnNames(
-    first: Shown,
-    variant: Shown,
-    { section, anchors }: { section: Section; anchors: ReadonlySet<string> },
-  ): void {
-    const [one, other] = [first[section], variant[section]]
-    const missing = [...one.keys()].filter((about) => !other.has(about) && !first.wishes.has(about))
-    const extra = [...other.keys()].filter((about) => !one.has(about) && !variant.wishes.has(about))
-    for (const about of one.keys())
-      if (other.has(about)) this.#namesOf(about, section).stable.add(split(about, section).name)
-    for (const group of new Set(missing.map((about) => split(about, section).group))) {
-      const of = (abouts: readonly string[]): string[] =>
-        abouts.filter((about) => split(about, section).group === group)
-      const between = (a: string, b: string): number => distance(one.get(a)?.join() ?? '', other.get(b)?.join() ?? '')
-      for (const [a, b] of pairs(of(missing), of(extra), between)) {
-        const template = templateOf(split(a, section).name, split(b, section).name, anchors)
-        const { templates, changing } = this.#namesOf(a, section)
-        changing.add(split(a, section).name)
-        if (!templates.some(({ text }) => text === template.text)) templates.unshift(template)
-      }
-    }
-  }
-
-  #namesOf(about: string, section: Section): Names {
-    const { group } = split(about, section)
-    const names = this.#names.get(group) ?? { templates: [], stable: new Set(), changing: new Set() }
-    this.#names.set(group, names)
-    return names
-  }
-
   #learnPaths(about: string, [one, other]: readonly [string, string], anchors: ReadonlySet<string>): void {
     if (one === other) return
     const [first, second] = [leavesOf(about, one), leavesOf(about, other)]
@@ -144,6 +123,44 @@ export class Masks {
       templates.sort((a, b) => holesIn(b) - holesIn(a))
     }
   }
+}
+
+/** The name of an object without the part that is another one in other schedules. */
+function nameIn(learned: ReadonlyMap<string, Names>, about: string, section: Section): string {
+  const { group, name } = split(about, section)
+  const names = learned.get(group)
+  if (!names || (names.stable.has(name) && !names.changing.has(name))) return about
+  const template = names.templates.find((one) => one.matches(name))
+  return template ? `${group}${template.text}` : about
+}
+
+function learnNames(
+  learned: Map<string, Names>,
+  [first, variant]: readonly [Shown, Shown],
+  { section, anchors }: { section: Section; anchors: ReadonlySet<string> },
+): void {
+  const [one, other] = [first[section], variant[section]]
+  const missing = [...one.keys()].filter((about) => !other.has(about) && !first.wishes.has(about))
+  const extra = [...other.keys()].filter((about) => !one.has(about) && !variant.wishes.has(about))
+  for (const about of one.keys())
+    if (other.has(about)) namesIn(learned, about, section).stable.add(split(about, section).name)
+  for (const group of new Set(missing.map((about) => split(about, section).group))) {
+    const of = (abouts: readonly string[]): string[] => abouts.filter((about) => split(about, section).group === group)
+    const between = (a: string, b: string): number => distance(one.get(a)?.join() ?? '', other.get(b)?.join() ?? '')
+    for (const [a, b] of pairs(of(missing), of(extra), between)) {
+      const template = templateOf(split(a, section).name, split(b, section).name, anchors)
+      const { templates, changing } = namesIn(learned, a, section)
+      changing.add(split(a, section).name)
+      if (!templates.some(({ text }) => text === template.text)) templates.unshift(template)
+    }
+  }
+}
+
+function namesIn(learned: Map<string, Names>, about: string, section: Section): Names {
+  const { group } = split(about, section)
+  const names = learned.get(group) ?? { templates: [], stable: new Set(), changing: new Set() }
+  learned.set(group, names)
+  return names
 }
 
 interface Place {

@@ -12,14 +12,15 @@ import { isJsonObject, type JsonValue } from '#api'
 import { flushPromises, SimulatedClock, type Cancel, type Clock } from '#base'
 import type { Store, Write } from '#store'
 import type { ExternalCall } from './deviation.ts'
-import type { Scenario } from './scenario.ts'
+import { FarTimers } from './far-timers.ts'
+import { waitOf, type Scenario } from './scenario.ts'
 import type { Snapshot } from './snapshot.ts'
 import { externalResources } from './world-state.ts'
 import type { WorldOptions } from './world.ts'
 
 export interface Variant {
-  /** Part of the seeds of the program and of the server. */
-  readonly seed: string
+  /** Part of the seeds of the program and of the server. @default the seeds of the first schedule */
+  readonly seed?: string
   /** How much later the schedule begins. */
   readonly laterMs: number
   /** How many commits the store has had before. */
@@ -28,6 +29,8 @@ export interface Variant {
   readonly generations: number
   /** What others have called before. */
   readonly calls?: EarlierCalls
+  /** How often each far timer is waited for in a step. @default once */
+  readonly timers?: number
 }
 
 interface EarlierCalls {
@@ -43,9 +46,18 @@ const laterMs = ((37 * 24 + 5) * 60 + 23) * 60_000 + 41_000
 
 export const otherNature: Variant = { seed: 'other', laterMs, revisions: 90, generations: 3 }
 
+/** Only time is another one, and more becomes due: what differs then depends on time. */
+export const otherTime: Variant = { laterMs, revisions: 0, generations: 0, timers: 2 }
+
+/** The seed of a variant. */
+export function seedOf({ seed, variant }: Pick<WorldOptions, 'seed' | 'variant'>): string {
+  return variant?.seed === undefined ? seed : `${seed} ${variant.seed}`
+}
+
 export interface Surroundings {
   readonly seed: string
   readonly clock: SimulatedClock
+  readonly farTimers: FarTimers
   readonly store: Store
   readonly services: object
   /** What others have in the services. */
@@ -59,22 +71,35 @@ export async function openSurroundings(
 ): Promise<Surroundings> {
   const clock = new SimulatedClock({ startMs: initialState.startMs + (variant?.laterMs ?? 0), isPure: true })
   const store = await initialState.open(clock)
-  const unused = (): object => scenario.external?.({ clock }) ?? {}
-  if (!variant) return { seed, clock, store, services: unused(), others: new Map() }
+  const { quietMs = 30_000 } = scenario
+  const farTimers = new FarTimers({
+    clock,
+    nearMs: quietMs,
+    times: timesOf(scenario) && (variant?.timers ?? timesOf(scenario)),
+  })
+  const unused = (): object => scenario.external?.({ clock: farTimers.clockFor(clock) }) ?? {}
+  if (!variant) return { seed, clock, farTimers, store, services: unused(), others: new Map() }
   await advanceRevisions(store, variant)
   const { calls: earlier } = variant
-  const services = earlier ? await usedServices(scenario, { clock, earlier }) : unused()
+  const services = earlier ? await usedServices(scenario, { clock: farTimers.clockFor(clock), earlier }) : unused()
   return {
-    seed: `${seed} ${variant.seed}`,
+    seed: seedOf({ seed, variant }),
     clock,
+    farTimers,
     store: withGenerations(store, variant, isUser),
     services,
     others: earlier ? externalResources(services, { scenario, naming: { nameOf: () => undefined } }) : new Map(),
   }
 }
 
+/** How often far timers are waited for in a step: a scenario that waits itself says when time passes. */
+function timesOf({ steps, timers }: Scenario): number {
+  return timers ?? (steps.some((step) => waitOf(step) > 0) ? 0 : 1)
+}
+
 /** Commits until the store is at a later revision. */
 async function advanceRevisions(store: Store, { revisions }: Variant): Promise<void> {
+  if (revisions === 0) return
   const key = '/earlier'
   let expect = 0
   for (let count = 1; count < revisions; count++) {

@@ -9,6 +9,7 @@ import { acceptLightSignals, LightAbortController, onAbort } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Interaction, Interceptor } from './deviation.ts'
 import type { EventQueue } from './event-loop.ts'
+import type { InteractionFacts } from './interaction-log.ts'
 import { arrivalsAtRunStart, ObservedState } from './observed-state.ts'
 import type { SimulatedProcess } from './process.ts'
 import {
@@ -31,13 +32,9 @@ export interface NetworkHost extends Interceptor {
   /** Whether a write of the election lease is an effect now. */
   countsLease(proc: SimulatedProcess): boolean
   /** Numbers an interaction that is about to be executed. */
-  recordInteraction(
-    proc: SimulatedProcess,
-    facts: Pick<Interaction, 'about'> &
-      Pick<Interaction, 'requestedAt'> &
-      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knownDeletions'>>,
-    type: Interaction['type'],
-  ): Interaction
+  recordInteraction(proc: SimulatedProcess, facts: InteractionFacts, type: Interaction['type']): Interaction
+  /** Work that was done now took a moment. */
+  passMoment(): void
   /** The newest revision of the store. */
   head(): Promise<number>
   /** Called for every request before it enters the event queue. */

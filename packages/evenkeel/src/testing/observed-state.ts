@@ -130,14 +130,24 @@ export function stopTrackingRuns(): void {
   concurrentRuns.disable()
 }
 
+interface TrackRunsOptions {
+  readonly observed: ObservedState
+  /** A reconcile begins. */
+  onRun(): void
+}
+
 /** The same controller; its reconciles record how much had arrived when they began. */
-export function trackRuns(declaration: ControllerDeclaration, observed: ObservedState): ControllerDeclaration {
+export function trackRuns(
+  declaration: ControllerDeclaration,
+  { observed, onRun }: TrackRunsOptions,
+): ControllerDeclaration {
   const tracked =
     <P extends unknown[], R>(run: (...parameters: P) => R, self: object) =>
     (...parameters: P): R => {
       const begin = (): R => run.apply(self, parameters)
       const { namespace = '', name } = (parameters[1] as Pick<BaseContext, 'key'>).key
       noteReconcile(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
+      onRun()
       return observed.runStartArrivals === undefined
         ? runAlone(begin, observed)
         : concurrentRuns.run(observed.arrivals, begin)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { controllers, givingUp, scenario } from './boxes.fixture.ts'
 import { profiles, type Deviation } from './deviation.ts'
 import { explore, scenarioOf } from './explore.ts'
-import { planPairs, type NextDeviation } from './plan.ts'
+import { planPairs, type NextDeviation } from './plan/plan.ts'
 import { Session } from './session.ts'
 
 function next(index: number, key: string): NextDeviation {

@@ -18,9 +18,10 @@ import {
   type LogRecord,
 } from '#base'
 import { Client } from '#client'
-import { silentTracing } from '#controller'
+import { silentTracing, type ControllerDeclaration } from '#controller'
 import { Manager } from '#manager'
 import { externalServicesOf } from './external-services.ts'
+import type { FarTimers } from './far-timers.ts'
 import { NetworkLink, type NetworkHost } from './network.ts'
 import { trackRuns } from './observed-state.ts'
 import type { Scenario } from './scenario.ts'
@@ -44,6 +45,7 @@ interface SimulatedProcessOptions {
   readonly scenario: Scenario
   readonly host: NetworkHost
   readonly clock: Clock
+  readonly farTimers: Pick<FarTimers, 'clockFor'>
   readonly seed: string
   readonly skew: { readonly offsetMs: number; readonly rate?: number }
   /** Every controller has one worker, whatever its declaration says. */
@@ -92,7 +94,7 @@ export class SimulatedProcess {
 
   /** Runs the program. An error of its factory counts as its end. */
   start(): void {
-    const { scenario, seed, services, host, isSerial, onEnd } = this.#options
+    const { scenario, seed, services, farTimers, host, onEnd } = this.#options
     const { clock, name } = this
     const random = new SeededRandom(`${seed} ${name}`)
     const log = createLogger({
@@ -112,18 +114,21 @@ export class SimulatedProcess {
           fieldManager: scenario.name,
         })
         const external = externalServicesOf(services, { host, process: this, scenario })
-        const declared = scenario.controllers({ external, clock, random, log, client })
-        const controllers = declared.map((one) =>
-          trackRuns(isSerial ? { ...one, concurrency: 1 } : one, this.network.observed),
-        )
-        const runnables = scenario.runnables?.({ external, clock, random, log, client }) ?? []
+        const given = {
+          external,
+          clock: farTimers.clockFor(clock, { isAlive: () => !this.#isDead }),
+          random,
+          log,
+          client,
+        }
+        const runnables = scenario.runnables?.(given) ?? []
         this.#manager = new Manager({
           name: scenario.name,
           transport: this.network.transport,
           clock,
           random,
           log,
-          controllers,
+          controllers: this.#controllersOf(scenario.controllers(given)),
           runnables,
           tracing: silentTracing,
           metrics: silentMetrics,
@@ -144,6 +149,18 @@ export class SimulatedProcess {
     }
     if (this.#options.isTracked) processStorage.run(this, begin)
     else begin()
+  }
+
+  #controllersOf(declarations: readonly ControllerDeclaration[]): readonly ControllerDeclaration[] {
+    const { host, isSerial } = this.#options
+    return declarations.map((one) =>
+      trackRuns(isSerial ? { ...one, concurrency: 1 } : one, {
+        observed: this.network.observed,
+        onRun: () => {
+          host.passMoment()
+        },
+      }),
+    )
   }
 
   /** Stops all timers until `resume`. */

@@ -16,7 +16,8 @@ import { scenarioOf, type Explored, type ExploreOptions } from './explore.ts'
 import type { Failure } from './failures.ts'
 import type { TraceEntry } from './history.ts'
 import { buildInitialState } from './initial-state.ts'
-import { buildStory, isFault, type StoryLine } from './report/timeline.ts'
+import { buildStory, type StoryLine } from './report/story.ts'
+import { isFault } from './report/timeline.ts'
 import type { Finding } from './rules/rule.ts'
 import { kindsOf } from './scenario.ts'
 import { referenceOf, runSchedule } from './schedule.ts'
@@ -81,7 +82,7 @@ export async function replay<External extends object = object>(
     isSame: hash === file.hash,
     hash,
     findings: world.findings,
-    story: buildStory({ about: expected.about, deviations }, world),
+    story: buildStory({ about: expected.about }, world),
   }
 }
 

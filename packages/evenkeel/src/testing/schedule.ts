@@ -9,12 +9,13 @@ import { SeededRandom } from '#base'
 import { guardMachine } from './escapes.ts'
 import { startHangWatchdog } from './hang-watchdog.ts'
 import { Masks } from './learned.ts'
-import { otherNature, type Variant } from './nature.ts'
+import { otherNature, otherTime, type Variant } from './nature.ts'
 import { stopTrackingRuns } from './observed-state.ts'
 import { stopTrackingProcesses } from './process.ts'
 import { Reference } from './reference.ts'
 import { removalMethods } from './rules/deletion.ts'
 import { allRules } from './rules/registry.ts'
+import { widest } from './way.ts'
 import { World, type WorldOptions } from './world.ts'
 
 export async function runSchedule(
@@ -81,18 +82,28 @@ export async function referenceOf(first: World, base: ScheduleBase): Promise<Ref
   const delayed = isTimed
     ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, action: { type: 'wait' } }] })
     : undefined
+  const { masks, worlds } = await learnMasks(first, base)
   return new Reference(first.quietStates, {
-    masks: await learnMasks(first, base),
+    masks,
+    way: widest([first, ...worlds, ...(delayed ? [delayed] : [])].map(({ facts }) => facts.wayWith(masks))),
+    rests: first.restStates,
     ...(delayed && { delayed: delayed.quietStates }),
   })
 }
 
+/** What the variants show: what differs by nature, and their ways. */
+interface Learned {
+  readonly masks: Masks
+  readonly worlds: readonly World[]
+}
+
 /** Runs the variants. One in which the program fails has not the nature of the first schedule: nothing is learned from it. */
-async function learnMasks(first: World, base: ScheduleBase): Promise<Masks> {
-  const masks = new Masks()
+async function learnMasks(first: World, base: ScheduleBase): Promise<Learned> {
+  const [masks, worlds] = [new Masks(), [] as World[]]
   const learnFrom = async (variant: Variant): Promise<boolean> => {
     const world = await runSchedule({ ...base, deviations: [], variant })
     if (world.nonConvergence || world.stepErrors.length > 0 || failuresIn(world) > failuresIn(first)) return false
+    worlds.push(world)
     for (const [index, state] of first.quietStates.entries()) {
       const other = world.quietStates[index]
       if (other?.phase === state.phase) masks.learn(state, other, { external: world.others })
@@ -100,14 +111,27 @@ async function learnMasks(first: World, base: ScheduleBase): Promise<Masks> {
     return true
   }
   await learnFrom(otherNature)
+  if (first.farTimers.leaps > 0) await learnDue(first, { base, masks })
   const calls = first.interactions.flatMap(({ call, type, outcome, index }) =>
     call && type === 'effect' && outcome === 'done' && index >= 0 ? [call] : [],
   )
-  if (calls.length === 0) return masks
+  if (calls.length === 0) return { masks, worlds }
   const additions = calls.filter(({ method }) => !removalMethods.test(method))
   const isLearned = await learnFrom({ ...otherNature, calls: { calls: additions, ...wordsOfUser(first) } })
   if (!isLearned) await learnFrom({ ...otherNature, calls: { calls } })
-  return masks
+  return { masks, worlds }
+}
+
+/** Runs the variant in which only time is another one, and more becomes due. */
+async function learnDue(first: World, { base, masks }: { base: ScheduleBase; masks: Masks }): Promise<void> {
+  const world = await runSchedule({ ...base, deviations: [], variant: otherTime })
+  if (world.nonConvergence || world.stepErrors.length > 0) return
+  for (const [index, state] of first.quietStates.entries()) {
+    const other = world.quietStates[index]
+    if (other?.phase !== state.phase) continue
+    masks.learnDue(state, other)
+    masks.learn(state, other)
+  }
 }
 
 function failuresIn({ logs }: World): number {

@@ -9,6 +9,7 @@ import type { EventLoop } from './event-loop.ts'
 import type { FaultInjector } from './fault-injector.ts'
 import { otherClient, releaseForeignFinalizers } from './foreign-writes.ts'
 import type { RuleWatcher } from './rules/rule.ts'
+import { nameOfStep, waitOf } from './scenario.ts'
 import type { World } from './world.ts'
 
 interface ScriptRunnerOptions {
@@ -51,10 +52,11 @@ export class ScriptRunner {
     const { steps, replicas = 1 } = this.#world.options.scenario
     faultInjector.begin()
     for (let step = 0; step < faultInjector.lateSteps; step++) await this.step()
+    this.#world.farTimers.passAtOnce()
     for (let replica = 0; replica < replicas; replica++)
       this.#world.startProcess({ prefix: String.fromCharCode(65 + replica) })
     for (;;) {
-      if (!(await loop.runUntilQuiet())) break
+      if (!(await this.#settle())) break
       await this.#quiet(false)
       if (loop.nonConvergence) break
       if (this.#phase >= steps.length || faultInjector.userIsDone) break
@@ -69,20 +71,44 @@ export class ScriptRunner {
     const step = world.options.scenario.steps[this.#phase]
     if (!step) return
     this.#phase++
-    await world.actAs('user', step.name, () =>
-      step.run(world.clientFor('user')).catch((error: unknown) => {
-        world.stepErrors.push({ step: step.name, error })
-      }),
-    )
+    world.farTimers.beginStep({ waitMs: waitOf(step) })
+    const name = nameOfStep(step)
+    await world.actAs('user', name, async () => {
+      if ('wait' in step) return
+      await step.run(world.clientFor('user')).catch((error: unknown) => {
+        world.stepErrors.push({ step: name, error })
+      })
+    })
+  }
+
+  /** Runs until the world is quiet and no far timer is left to wait for. @returns false when it does not become quiet */
+  async #settle(): Promise<boolean> {
+    const world = this.#world
+    while (await this.#parts.loop.runUntilQuiet()) {
+      const rest = world.options.reference ? undefined : world.facts.unmaskedState()
+      if (!world.farTimers.hasLeapt) for (const watcher of this.#parts.watchers) watcher.rest?.()
+      const next = world.farTimers.leap(world, { untilMs: this.#dueByMs() })
+      if (next === undefined) return true
+      if (rest) world.restStates.push(rest)
+      world.note('world', `time passes until ${next}`)
+    }
+    return false
+  }
+
+  /** By then a process whose clock is slow has done what it does undisturbed in this phase. */
+  #dueByMs(): number {
+    const { reference } = this.#world.options
+    const slowMs = -this.#parts.faultInjector.skew.offsetMs
+    return slowMs > 0 ? (reference?.at(this.#phase)?.elapsedMs ?? 0) + slowMs + 1000 : 0
   }
 
   async #quiet(isLast: boolean): Promise<void> {
-    const { faultInjector, loop } = this.#parts
+    const { faultInjector } = this.#parts
     const world = this.#world
     const point: SchedulePoint = { type: 'quiet', index: this.#quiets++ }
     world.note('world', `is quiet (${point.index})`)
     world.quietSteps.push(world.trace.steps)
-    if (!isLast && (await faultInjector.atQuiet(point)) && !(await loop.runUntilQuiet())) return
+    if (!isLast && (await faultInjector.atQuiet(point)) && !(await this.#settle())) return
     if (!world.options.reference) world.quietStates.push(world.facts.unmaskedState())
     await this.#judge(isLast)
     if (!world.options.reference) await this.#probe()
@@ -125,7 +151,7 @@ export class ScriptRunner {
     await releaseForeignFinalizers([...world.history.objects.values()], world.directClient(otherClient))
     if (world.processes.every(({ isDead }) => isDead)) world.startProcess()
     loop.noteActivity()
-    if (!loop.nonConvergence && (await loop.runUntilQuiet())) await this.#quiet(true)
+    if (!loop.nonConvergence && (await this.#settle())) await this.#quiet(true)
     else await this.#judge(true)
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Deviation } from './deviation.ts'
-import { drawSchedule } from './plan.ts'
+import { drawSchedule } from './plan/plan.ts'
 
 const singles: readonly Deviation[] = Array.from({ length: 8 }, (_, index): Deviation[] => [
   { at: { type: 'effect', index }, action: { type: 'crash' } },

@@ -21,16 +21,21 @@ import {
   snapshotService,
   type Snapshot,
 } from './snapshot.ts'
+import { wayOf, type Way } from './way.ts'
 
 interface WorldFactsOptions {
   readonly history: History
   readonly processes: readonly SimulatedProcess[]
+  /** The step of each quiet state. */
+  readonly quietSteps: readonly number[]
   readonly services: object
   readonly scenario: Scenario
   /** Whether a process was alive until the world was quiet after the last change of another client. */
   hasNoticedOthers(): boolean
   /** How many steps the user has taken. */
   phase(): number
+  /** How much time has passed by the wall clock, and the objects with a far requeue. */
+  time(): Pick<QuietState, 'elapsedMs' | 'requeues'>
   /** What differs by nature, once that is known. */
   readonly masks: Masks | undefined
 }
@@ -39,6 +44,7 @@ export class WorldFacts {
   readonly #parts: WorldFactsOptions
   readonly #read = new Map<string, number>()
   #view: TrueState | undefined
+  #way: Way | undefined
   /** What the program has destroyed so far; the rule `churn` adds to it. */
   readonly destroyed = new Set<string>()
 
@@ -68,7 +74,8 @@ export class WorldFacts {
 
   /** The quiet state with what differs by nature. */
   unmaskedState(): QuietState {
-    return this.state.quietState(this.#parts.phase(), this.#parts.services, this.destroyed)
+    const { phase, time, services } = this.#parts
+    return { ...this.state.quietState(services, this.destroyed), phase: phase(), ...time() }
   }
 
   masked(state: QuietState): QuietState {
@@ -78,6 +85,28 @@ export class WorldFacts {
   /** The name of an object or of an external resource, without what differs by nature. */
   nameOf(about: string, section: 'objects' | 'external'): string {
     return this.#parts.masks?.nameOf(about, section) ?? about
+  }
+
+  /** The way of the whole schedule. */
+  get way(): Way {
+    return (this.#way ??= this.wayWith(this.#parts.masks))
+  }
+
+  /** The way of the whole schedule, with what was learned after it. */
+  wayWith(masks: Masks | undefined): Way {
+    const { history, quietSteps } = this.#parts
+    return wayOf({
+      history,
+      phaseAt: (step) => quietSteps.filter((quiet) => quiet < step).length,
+      isProcess: (actor) => this.isProcess(actor),
+      nameOf: (about) => masks?.nameOf(about, 'objects') ?? about,
+      isDue: (object) => masks?.isDue(describeObject(object), 'objects') ?? false,
+    })
+  }
+
+  /** Whether the object was made because something was due, and its name follows from that time. */
+  isDue(object: UnstructuredObject): boolean {
+    return this.#parts.masks?.isDue(describeObject(object), 'objects') ?? false
   }
 
   /** The resources in the external services. */
@@ -93,6 +122,7 @@ export class WorldFacts {
         this.objects.filter(
           (object) =>
             object.kind === kind &&
+            !isDecoy(object) &&
             (group === '' ? !object.apiVersion.includes('/') : object.apiVersion.startsWith(`${group}/`)),
         ),
     }
@@ -237,19 +267,19 @@ class TrueState {
     )
   }
 
-  quietState(phase: number, services: object, destroyed: ReadonlySet<string>): QuietState {
+  quietState(services: object, destroyed: ReadonlySet<string>): Omit<QuietState, 'phase' | 'elapsedMs' | 'requeues'> {
     const { objects } = this.#history
     const naming = this.#history
     const external = this.external(services)
     const wishes = this.#wishes(naming)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
     return {
-      phase,
       desired: desiredOf(wishes),
       wishes,
       objects: snapshotObjects(objects.values(), naming),
       external,
       statuses,
+      due: new Set(),
       destroyed: new Set(destroyed),
     }
   }
@@ -289,6 +319,11 @@ export function externalResources(
     for (const [about, values] of snapshotService(name, contentsOf(scenario, name, service), naming))
       found.set(about, values)
   return found
+}
+
+/** Another client made it only to see whether the program leaves it alone. */
+function isDecoy({ metadata: { annotations = {} } }: UnstructuredObject): boolean {
+  return annotations[neighbourLabel] !== undefined || annotations[poisonLabel] !== undefined
 }
 
 function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {

@@ -2,11 +2,13 @@
  * The world of one schedule: a server, processes of the program, external services and a user.
  *
  * Everything that can happen is an event in the queue. The event loop runs one event, flushes promises and takes the
- * next; simulated time moves only when the queue is empty. The script takes the steps of the user. The fault injector
- * carries out the deviations. When the script is over, all faults end: only then can rules judge the final state.
+ * next. A request, a call and a reconcile take a millisecond; otherwise simulated time moves only when the queue is empty.
+ * The script takes the steps of the user. The fault injector carries out the deviations. When the script is over, all
+ * faults end: only then can rules judge the final state.
  *
  *     ScriptRunner   steps of the user, quiet states, the end of all faults      (script.ts)
  *     EventLoop      runs events until the world is quiet                        (event-loop.ts)
+ *     FarTimers      leaps to what is due much later                             (far-timers.ts)
  *     FaultInjector  carries out deviations at their schedule points             (fault-injector.ts)
  *     History        every committed change and its actor                        (history.ts)
  *     WorldFacts     questions of the rules about the true state                 (world-state.ts)
@@ -21,13 +23,15 @@ import type { Transport, WireRequest } from '#wire'
 import type { Deviation, Interaction, Profile, RequestDecision, ResponseDecision } from './deviation.ts'
 import { originOf, type Escape } from './escapes.ts'
 import { EventLoop, EventQueue, type NonConvergence } from './event-loop.ts'
+import type { FarTimers } from './far-timers.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { mutatingHooks, poisonName } from './faults.ts'
 import { DirectClient, otherClient } from './foreign-writes.ts'
 import { History, Trace, type TraceEntry } from './history.ts'
 import type { InitialState } from './initial-state.ts'
+import { InteractionLog, type InteractionFacts } from './interaction-log.ts'
 import type { Masks } from './learned.ts'
-import { openSurroundings, type Surroundings, type Variant } from './nature.ts'
+import { openSurroundings, seedOf, type Surroundings, type Variant } from './nature.ts'
 import type { NetworkHost } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import type { QuietState, Reference } from './reference.ts'
@@ -59,16 +63,13 @@ export interface WorldOptions {
   readonly onNote?: (entry: TraceEntry) => void
 }
 
-/** How many renewals of a lease in a row count as effects. */
-const renewalsMax = 3
-
 export class World implements NetworkHost, RuleContext {
   readonly options: WorldOptions
   readonly clock: SimulatedClock
   readonly eventQueue = new EventQueue()
   readonly keepsPast: boolean
   readonly trace: Trace
-  readonly interactions: Interaction[] = []
+  readonly #interactionLog = new InteractionLog()
   readonly findings: Finding[] = []
   readonly processes: SimulatedProcess[] = []
   readonly logs: { readonly process: string; readonly record: LogRecord }[] = []
@@ -88,6 +89,9 @@ export class World implements NetworkHost, RuleContext {
   /** Where in the user's code a request or call was made, by the trace text of its response. */
   readonly origins = new Map<string, string>()
   readonly quietStates: QuietState[] = []
+  /** What the world looked like before each leap to a far timer, while the undisturbed schedule runs. */
+  readonly restStates: QuietState[] = []
+  readonly farTimers: FarTimers
   /** The step of each quiet state. */
   readonly quietSteps: number[] = []
   readonly #watchers: readonly RuleWatcher[]
@@ -98,14 +102,13 @@ export class World implements NetworkHost, RuleContext {
   readonly #script: ScriptRunner
   /** The actor of the current event. */
   actor = 'world'
-  #effects = 0
   readonly #clients = new Map<string, Client>()
-  #reads = 0
 
   private constructor(options: WorldOptions, parts: Omit<Surroundings, 'seed'> & { server: Server }) {
     this.options = options
     this.keepsPast = options.deviations.some(({ action }) => action.type === 'past')
     this.clock = parts.clock
+    this.farTimers = parts.farTimers
     this.#store = parts.store
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
@@ -122,9 +125,14 @@ export class World implements NetworkHost, RuleContext {
     this.facts = new WorldFacts({
       history: this.history,
       processes: this.processes,
+      quietSteps: this.quietSteps,
       services: this.services,
       scenario: options.scenario,
       phase: () => this.#script.phase,
+      time: () => ({
+        elapsedMs: this.clock.monotonic() + this.farTimers.leapedMs,
+        requeues: new Set(this.farTimers.requeues(this)),
+      }),
       hasNoticedOthers: () => this.trace.lastStepOf(otherClient) <= this.#loop.lastQuietStep,
       masks: options.masks ?? options.reference?.masks,
     })
@@ -173,19 +181,18 @@ export class World implements NetworkHost, RuleContext {
     return this.trace.steps
   }
 
+  /** Requests and external calls that were executed, in order. */
+  get interactions(): readonly Interaction[] {
+    return this.#interactionLog.all
+  }
+
   /** Several processes compete for the lease. */
   get hasRivals(): boolean {
     return (this.options.scenario.replicas ?? 1) > 1
   }
 
-  /** Writes of the lease are effects if several processes compete; only the first renewals in a row count. */
-  countsLease({ name }: SimulatedProcess): boolean {
-    if (!this.hasRivals) return false
-    const last = this.interactions.slice(-renewalsMax)
-    return (
-      last.length < renewalsMax ||
-      last.some(({ process: proc, requestInfo }) => requestInfo?.resource !== 'leases' || proc.name !== name)
-    )
+  countsLease(proc: SimulatedProcess): boolean {
+    return this.hasRivals && this.#interactionLog.countsLease(proc)
   }
 
   get phase(): number {
@@ -236,6 +243,7 @@ export class World implements NetworkHost, RuleContext {
       this.actor = before
     }
     this.noteActivity()
+    this.noteCommit(actor)
   }
 
   /** A client whose requests never meet a fault. */
@@ -263,13 +271,14 @@ export class World implements NetworkHost, RuleContext {
     ...stale
   }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): SimulatedProcess {
     const before = this.processes.filter(({ name }) => name.startsWith(prefix)).length
-    const { scenario, seed, profile, variant } = this.options
+    const { scenario, profile } = this.options
     const proc = new SimulatedProcess({
       name: before === 0 ? prefix : `${prefix}${before + 1}`,
       scenario,
-      seed: variant ? `${seed} ${variant.seed}` : seed,
+      seed: seedOf(this.options),
       host: this,
       clock: this.clock,
+      farTimers: this.farTimers,
       services: this.services,
       skew: this.#faultInjector.skew,
       isSerial: this.#faultInjector.isSerial,
@@ -303,38 +312,24 @@ export class World implements NetworkHost, RuleContext {
     this.findings.push({ ...finding, step: this.trace.steps })
   }
 
+  /** Work that was done now took a moment. */
+  passMoment(): void {
+    this.clock.elapse(1)
+  }
+
+  /** An actor has changed something. */
+  noteCommit(actor: string): void {
+    for (const watcher of this.#watchers) watcher.committed?.(actor)
+  }
+
   /** Restarts the time after which the world counts as quiet. */
   noteActivity(): void {
     this.#loop.noteActivity()
   }
 
-  recordInteraction(
-    proc: SimulatedProcess,
-    facts: Pick<Interaction, 'about'> &
-      Pick<Interaction, 'requestedAt'> &
-      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knownDeletions'>>,
-    type: Interaction['type'],
-  ): Interaction {
-    // Interactions that a rule causes have no number: other schedules do not have them.
-    const index = this.#script.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#reads++
-    // All fields in one literal: objects of one shape are faster to make and to read.
-    const { about, requestedAt, requestInfo, request, call, knownDeletions } = facts
-    const interaction: Interaction = {
-      about,
-      requestedAt,
-      requestInfo,
-      request,
-      call,
-      knownDeletions,
-      type,
-      index,
-      process: proc,
-      step: this.trace.steps,
-      phase: this.#script.phase,
-      outcome: '',
-    }
-    this.interactions.push(interaction)
-    return interaction
+  recordInteraction(proc: SimulatedProcess, facts: InteractionFacts, type: Interaction['type']): Interaction {
+    const { isProbing, phase } = this.#script
+    return this.#interactionLog.add(facts, type, { process: proc, step: this.trace.steps, phase, isProbing })
   }
 
   async before(interaction: Interaction): Promise<RequestDecision> {

@@ -106,7 +106,7 @@ export function operationVerb<Input, Output>(
         run: { object, isCleanup },
       } = handling
       return object && !isCleanup
-        ? handleAll(definition, {
+        ? await handleAll(definition, {
             ...handling,
             object,
             retry,
@@ -211,7 +211,7 @@ async function performOne(operation: OperationObject, context: HandlingContext):
       await end(running, context, { phase: 'Cancelled', message: `cancelled after it failed: ${messageOf(error)}` })
       return true
     }
-    return fail(running, context, error)
+    return await fail(running, context, error)
   }
   return true
 }

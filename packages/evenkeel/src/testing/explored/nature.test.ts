@@ -14,6 +14,7 @@ describe('what differs by nature is no finding', () => {
   test.each([
     ['a version that the user wants', upgrades({ isBroken: false })],
     ['the id of a project that the user wants', moves({ isBroken: false })],
+    ['a public certificate in a Secret and in a status', issues()],
     ['allotted addresses', addresses({ isBroken: false })],
     ['names by generation', revisions({ isBroken: false })],
     ['names by uid', uidNames({ isBroken: false })],
@@ -27,6 +28,8 @@ describe('a mistake with such values is found', () => {
     ['an upgrade is lost after a crash', upgrades({ isBroken: true }), 'failure'],
     ['a bucket stays in the project before', moves({ isBroken: true }), 'failure'],
     ['a certificate is for the host before', issues({ mistake: 'loses' }), 'failure'],
+    ['a private key is logged', issues({ mistake: 'leaks' }), 'secrets'],
+    ['a private key is in a status', issues({ mistake: 'publishes' }), 'secrets'],
     ['an address is lost after a crash', addresses({ isBroken: true }), 'failure'],
     ['a changed revision stays', revisions({ isBroken: true }), 'state'],
     ['a changed child stays', uidNames({ isBroken: true }), 'state'],

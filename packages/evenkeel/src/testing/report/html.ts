@@ -7,9 +7,12 @@ import { basename } from 'node:path'
 import type { CoverageShare } from '../coverage.ts'
 import type { Explored } from '../explore.ts'
 import type { Failure } from '../failures.ts'
+import { groupByCause, headlineOf } from './causes.ts'
 import {
+  describeCount,
   describeDone,
   describeLimits,
+  describeOther,
   describeSpeed,
   plural,
   tierNames,
@@ -29,7 +32,7 @@ export function formatHtml(explored: Explored, { replays = [] }: ReportOptions =
 ${renderVerdict(explored)}
 ${renderCards(explored)}
 ${failures.length === 0 ? undefined : html`<h2>Failures</h2>`}
-${failures.map((failure, index) => renderFailure(failure, { schedules: explored.schedules, isOpen: index === 0, replay: replays[index] }))}
+${groupByCause(failures).map(({ main, others }, index) => renderFailure(main, { schedules: explored.schedules, isOpen: index === 0, replay: replays[failures.indexOf(main)], others }))}
 ${renderCoverage(explored)}
 <p class="faint">${describeLimits(explored)}</p>
 <p class="faint">Scenario ${scenario}, profile ${explored.profile}, seed ${explored.seed}, trace of the undisturbed schedule <span class="mono">${explored.hash}</span>.</p>
@@ -42,7 +45,7 @@ function renderVerdict(explored: Explored): Markup {
   const verdict =
     failures.length === 0
       ? html`<span class="good">No failure</span> in ${scenario}`
-      : html`<span class="bad">${plural(failures.length, 'failure')}</span> in ${scenario}`
+      : html`<span class="bad">${describeCount(failures.length, groupByCause(failures).length)}</span> in ${scenario}`
   const done = describeDone(explored)
   return html`<h1>${verdict}</h1><p class="faint">${done.slice(0, 1).toUpperCase()}${done.slice(1)}. ${describeSpeed(explored)}.</p>`
 }
@@ -66,16 +69,19 @@ interface FailureOptions {
   readonly schedules: number
   readonly isOpen: boolean
   readonly replay: string | undefined
+  /** Failures with the same cause. */
+  readonly others: readonly Failure[]
 }
 
-function renderFailure(failure: Failure, { schedules, isOpen, replay }: FailureOptions): Markup {
-  const { rule, severity, message, when, hint, diff = [], story = [], timeline, seen } = failure
+function renderFailure(failure: Failure, { schedules, isOpen, replay, others }: FailureOptions): Markup {
+  const { rule, severity, when, hint, diff = [], story = [], timeline, seen } = failure
   const objects = timeline && renderObjects(timeline)
-  return html`<details class="failure"${new Markup(isOpen ? ' open' : '')}><summary><span class="tag ${severity}">${titleOfRule(rule).replace(/^RULE /, '')}</span><b>${message}</b></summary><div>
+  return html`<details class="failure"${new Markup(isOpen ? ' open' : '')}><summary><span class="tag ${severity}">${titleOfRule(rule).replace(/^RULE /, '')}</span><b>${headlineOf(failure).text}</b></summary><div>
 <p class="faint">${when.length === 0 ? 'Undisturbed' : when.join(' and ')}. Seen in ${seen} of ${schedules} schedules.</p>
-${story.length === 0 ? undefined : html`<h3>What happens</h3><ol class="story">${story.map(({ text, origin, isFault }) => html`<li class="${isFault ? 'fault' : ''}">${origin === undefined ? undefined : html`<code class="at" title="${origin}">${shortOrigin(origin)}</code>`}${text.replace(/^-- /, '')}</li>`)}</ol>`}
+${story.length === 0 ? undefined : html`<h3>What happens</h3><ol class="story">${story.map(({ text, origin, isFault }) => html`<li class="${isFault ? 'fault' : ''}">${origin === undefined ? undefined : html`<a class="at" href="vscode://file${origin}" title="${origin}"><code>${shortOrigin(origin)}</code></a>`}${text.replace(/^-- /, '')}</li>`)}</ol>`}
 ${diff.length === 0 ? undefined : html`<h3>Difference</h3><pre>${diff.join('\n')}</pre>`}
 ${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}
+${others.length === 0 ? undefined : html`<h3>The same cause also breaks</h3><ul>${others.map((other) => html`<li>${describeOther(other, headlineOf(failure).text)}</li>`)}</ul>`}
 ${replay === undefined ? undefined : html`<h3>Replay</h3><pre>${replay}</pre>`}
 ${timeline === undefined ? undefined : html`<details class="more"${new Markup(isOpen ? ' open' : '')}><summary>Timeline: ${timeline.rows.length} rows</summary>${renderTimeline(timeline)}</details>`}
 ${objects === undefined ? undefined : html`<details class="more"><summary>Objects and their versions</summary>${objects}</details>`}

@@ -2,13 +2,14 @@
  * The report as text: per failure the rule, the story, the difference, a hint and the replay command; then what the
  * exploration covered and what it did not. The sentences about coverage are shared with the HTML page.
  */
-import { basename } from 'node:path'
+import { relative } from 'node:path'
 import type { Coverage, CoverageShare } from '../coverage.ts'
 import type { Explored } from '../explore.ts'
 import type { Failure } from '../failures.ts'
 import { allRules } from '../rules/registry.ts'
 import type { Progress, Stopped, Tier } from '../tier-runner.ts'
-import type { StoryLine } from './timeline.ts'
+import { groupByCause, headlineOf } from './causes.ts'
+import type { StoryLine } from './story.ts'
 
 export interface ReportOptions {
   /** The replay command of each failure, in the order of the failures. @default none */
@@ -19,11 +20,12 @@ export interface ReportOptions {
 export function formatReport(explored: Explored, { replays = [] }: ReportOptions = {}): string {
   const { scenario, failures, schedules, effects, reads, coverage } = explored
   const seen = `${schedules} schedules of ${scenario}: ${effects} effects, ${reads} reads, ${coverage.quietStates.seen} quiet states`
-  const described = failures.map(
-    (failure, index) =>
-      `${formatFailure(failure, { schedules, ...(replays[index] !== undefined && { replay: replays[index] }) })}\n`,
-  )
-  const verdict = `${failures.length === 0 ? 'No failure' : plural(failures.length, 'failure')} in ${seen}.`
+  const groups = groupByCause(failures)
+  const described = groups.map(({ main, others }) => {
+    const replay = replays[failures.indexOf(main)]
+    return `${formatFailure(main, { schedules, others, ...(replay !== undefined && { replay }) })}\n`
+  })
+  const verdict = `${capitalized(describeCount(failures.length, groups.length))} in ${seen}.`
   const lines = [
     verdict,
     `${capitalized(describeDone(explored))}.`,
@@ -34,24 +36,46 @@ export function formatReport(explored: Explored, { replays = [] }: ReportOptions
   return `${described.join('')}${lines.join('\n')}\n`
 }
 
-export function formatFailure(failure: Failure, { schedules, replay }: { schedules: number; replay?: string }): string {
-  const { rule, severity, message, when, seen, hint, diff = [], story = [] } = failure
+/** `no failure`, `1 failure`, `4 failures of 2 causes` */
+export function describeCount(failures: number, causes: number): string {
+  if (failures === 0) return 'no failure'
+  return `${plural(failures, 'failure')}${causes === failures ? '' : ` of ${plural(causes, 'cause')}`}`
+}
+
+interface FailureText {
+  readonly schedules: number
+  readonly replay?: string
+  /** Failures with the same cause. @default none */
+  readonly others?: readonly Failure[]
+}
+
+export function formatFailure(failure: Failure, { schedules, replay, others = [] }: FailureText): string {
+  const { rule, severity, when, seen, hint, diff = [], story = [] } = failure
+  const headline = headlineOf(failure)
   const lines = [
-    `${titleOfRule(rule)}${severity === 'error' ? '' : ` (${severity})`}: ${message}`,
+    `${titleOfRule(rule)}${severity === 'error' ? '' : ` (${severity})`}: ${headline.text}`,
     ...story.map((line, index) => `  ${index + 1}  ${formatLine(line)}`),
     ...(story.length === 0 && when.length > 0 ? when.map((text) => `  when: ${text}`) : []),
-    ...diff.map((text) => `  ${text}`),
+    ...(headline.isWhole ? [] : diff.map((text) => `  ${text}`)),
     ...(hint === undefined ? [] : [`  hint: ${hint}`]),
+    ...others.map((other) => `  also ${describeOther(other, headline.text)}`),
     `  ${replay === undefined ? '' : `replay: ${replay}   `}seen in ${seen} of ${schedules} schedules`,
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** A line of a story, with its place in the user's code. */
+/** `RULE 7 conflict, before effect 9: 409 Conflict`; with its headline, if that is not the one above. */
+export function describeOther(failure: Failure, above: string): string {
+  const when = failure.when.length === 0 ? 'undisturbed' : failure.when.join(' and ')
+  const { text } = headlineOf(failure)
+  return `${titleOfRule(failure.rule)}, ${when}${text === above ? '' : `: ${text}`}`
+}
+
+/** A line of a story, with its place in the user's code: from here, as terminals and editors open it. */
 export function formatLine({ text, origin }: StoryLine): string {
   if (origin === undefined) return text
-  const at = origin.lastIndexOf(':')
-  return `${text.padEnd(60)} ${basename(origin.slice(0, at))}${origin.slice(at)}`
+  const near = relative('', origin)
+  return `${text.padEnd(60)} ${near.startsWith('..') ? origin : near}`
 }
 
 /** `1 failure`, `2 failures` */

@@ -73,6 +73,7 @@ const byAction: Partial<Record<DeviationAction['type'], Attribution>> = {
   early: state,
   delete: state,
   amend: { ...state, hint: 'compute everything from the current spec, and remove what it no longer asks for' },
+  alter: { ...state, hint: 'watch everything that a reconcile reads, and compute everything from what it says now' },
   drift: { ...state, severity: 'warning', hint: 'compare every field you set with the stored object' },
   recreate: {
     rule: 'identity',

@@ -6,6 +6,7 @@
 import { isJsonObject, type JsonValue } from '#api'
 import type { WireRequest } from '#wire'
 import { foreignKey } from '../foreign-writes.ts'
+import type { SimulatedProcess } from '../process.ts'
 import { bodyOf, type RequestInfo } from '../requests.ts'
 import { describeObject } from '../snapshot.ts'
 import type { Finding, Rule, RuleContext } from './rule.ts'
@@ -14,15 +15,51 @@ export const conflicts: Rule = {
   code: 'conflict',
   number: 7,
   says: 'name the version you replace, and write only your own fields',
-  watch: (world) => ({
-    request(proc, request, requestInfo) {
-      const found = lintRequest(request, requestInfo, { who: proc.name })
-      if (found) world.addFinding(found)
-    },
-    done() {
-      judgeForeignKeys(world)
-    },
-  }),
+  watch: (world) => {
+    /** Updates that met a conflict, with the reconcile that sent them. */
+    const refused = new Set<string>()
+    return {
+      request(proc, request, requestInfo) {
+        const found =
+          lintRequest(request, requestInfo, { who: proc.name }) ??
+          (refused.size > 0 && refused.has(textOfUpdate(proc, request)) ? hopelessUpdate(proc, requestInfo) : undefined)
+        if (found) world.addFinding(found)
+      },
+      done({ outcome, request, requestInfo, process: proc }) {
+        if (outcome === '409' && request && requestInfo?.verb !== 'create' && hasVersion(request))
+          refused.add(textOfUpdate(proc, request))
+        judgeForeignKeys(world)
+      },
+    }
+  },
+}
+
+/** Its reconcile, its target and its body. */
+function textOfUpdate(
+  { name }: Pick<SimulatedProcess, 'name'>,
+  { method, target, headers, body }: WireRequest,
+): string {
+  const [run = ''] = /reconcile\/\S+/.exec(headers['user-agent'] ?? '') ?? []
+  const text = body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString() : ''
+  return `${name} ${run} ${method} ${target} ${text}`
+}
+
+function hasVersion(request: WireRequest): boolean {
+  const body = bodyOf(request)
+  return isJsonObject(body) && isJsonObject(body['metadata']) && typeof body['metadata']['resourceVersion'] === 'string'
+}
+
+function hopelessUpdate(
+  { name: who }: Pick<SimulatedProcess, 'name'>,
+  { verb, resource, name }: RequestInfo,
+): Omit<Finding, 'step'> {
+  return {
+    rule: 'conflict',
+    severity: 'error',
+    about: `${verb} ${resource}`,
+    message: `${who} sends the same ${verb} of ${resource} ${name} again after its conflict: with the same resourceVersion it never succeeds`,
+    hint: 'after a conflict, read the object again and decide again; or throw, so that the queue retries',
+  }
 }
 
 /** Labels and annotations of another client stay as long as the object. */

@@ -6,8 +6,9 @@
  */
 import { parseJson, stringifyJson } from '#api'
 import type { ObjectReference } from '../deviation.ts'
-import type { QuietState } from '../reference.ts'
-import { compareSnapshots, describeDifference, type Difference } from '../snapshot.ts'
+import { compareStates, type QuietState } from '../reference.ts'
+import { waitOf } from '../scenario.ts'
+import { describeDifference, type Difference } from '../snapshot.ts'
 import { attribute, keepsDesiredState, takesTime } from './attribution.ts'
 import { keepsState } from './churn.ts'
 import type { Finding, Rule, RuleContext } from './rule.ts'
@@ -17,6 +18,9 @@ export const convergence: Rule = {
   says: 'the same desired state leads to the same objects, whatever faults happen',
   watch(world) {
     return {
+      rest() {
+        judgeRest(world)
+      },
       quiet({ isHealed }) {
         const { reference, masks } = world.options
         if (world.nonConvergence || !(reference ?? masks)) return
@@ -51,14 +55,34 @@ function isOfUser({ facts }: RuleContext, object: ObjectReference): boolean {
   return facts.state.isReconciled(object) && !facts.hasCreated(object)
 }
 
+/** Before its time nothing may be gone or made: the clock of the process only differs from those of others. */
+function judgeRest(world: RuleContext): void {
+  const { reference, deviations } = world.options
+  if (!reference || !deviations.every(({ action }) => action.type === 'skew')) return
+  const state = world.facts.quietState()
+  const expected = reference.firstRest(state.phase)
+  if (!expected || world.nonConvergence) return
+  const names = ({ objects, external, statuses, due }: QuietState): string[] =>
+    [...objects.keys(), ...external.keys(), ...statuses.keys()].filter((about) => !due.has(about))
+  const [wanted, found] = [new Set(names(expected)), new Set(names(state))]
+  for (const about of [...wanted, ...found].filter((one) => !wanted.has(one) || !found.has(one)))
+    world.addFinding({
+      ...attribute(world),
+      about,
+      message: `${about} ${wanted.has(about) ? 'is gone' : 'exists'} before its time: undisturbed it ${wanted.has(about) ? 'still exists' : 'does not exist yet'}`,
+    })
+}
+
 function judge(world: RuleContext): void {
   const state = world.facts.quietState()
   const candidates = expectedOf(world, state)
-  const [nearest] = candidates.map((expected) => differencesOf(expected, state)).sort((a, b) => a.length - b.length)
+  const [best] = candidates
+    .map((expected) => ({ expected, differences: compareStates(expected, state, world.options) }))
+    .sort((a, b) => a.differences.length - b.differences.length)
   const isLate = world.options.deviations.some(({ action }) => action.type === 'late')
   // A removed external resource need not come back; but the others must be cleaned up.
   const isLess = world.options.deviations.some(({ action }) => action.type === 'vanish')
-  for (const difference of nearest ?? []) {
+  for (const difference of best?.differences ?? []) {
     if (isOthersLoss(difference, world)) continue
     if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || state.statuses.size > 0)))
       continue
@@ -68,18 +92,33 @@ function judge(world: RuleContext): void {
         : findingFor(difference, world, { isGone: state.statuses.size === 0 }),
     )
   }
+  if (best) judgeRequeues(world, { expected: best.expected, found: state })
   judgeDesired(world, state)
+}
+
+/** What is due later is done only if a reconcile asks for it: also after a restart, or when another event came first. */
+function judgeRequeues(world: RuleContext, { expected, found }: { expected: QuietState; found: QuietState }): void {
+  if (!world.options.reference) return
+  for (const about of expected.requeues)
+    if (found.statuses.has(about) && !found.requeues.has(about))
+      world.addFinding({
+        ...attribute(world),
+        about,
+        message: `${about} is not reconciled again by itself: undisturbed its reconcile asks for a time, here it does not`,
+        hint: 'return `afterMs` from every reconcile that is not the last one, computed from what is stored',
+      })
 }
 
 /** The states of the undisturbed schedule with this desired state; while it runs: its earlier states. */
 function expectedOf(
-  { options: { reference, deviations }, quietStates, facts }: RuleContext,
+  { options: { scenario, reference, deviations }, quietStates, facts }: RuleContext,
   state: QuietState,
 ): readonly QuietState[] {
   if (!reference)
     return quietStates
       .map((one) => facts.masked(one))
       .filter((earlier) => earlier.desired === state.desired && earlier.phase < state.phase)
+      .filter((earlier) => !scenario.steps.slice(earlier.phase, state.phase).some((step) => waitOf(step) > 0))
       .slice(0, 1)
   const alike = reference.matchingStates(state, { includesDelayed: deviations.some(({ action }) => takesTime(action)) })
   const first = state.desired === '' ? reference.at(0) : undefined
@@ -110,10 +149,6 @@ function judgeDesired(world: RuleContext, state: QuietState): void {
       about,
       message: `${about} ${state.statuses.has(about) ? 'exists, but not' : 'does not exist, but does'} in the undisturbed schedule`,
     })
-}
-
-function differencesOf(expected: QuietState, found: QuietState): Difference[] {
-  return [...compareSnapshots(expected.objects, found.objects), ...compareSnapshots(expected.external, found.external)]
 }
 
 function findingFor(
@@ -214,9 +249,9 @@ function lateFindingFor(difference: Difference, world: RuleContext): Omit<Findin
 function isLeftover(about: string, { options: { reference, deviations }, facts }: RuleContext): boolean {
   if (deviations.some(({ action }) => action.type === 'amend')) return true
   const [before, now] = [reference?.at(facts.phase - 1), reference?.at(facts.phase)]
+  const earlier = [...(before ? [before] : []), ...(now ? (reference?.restsLike(now) ?? []) : [])]
   return (
-    before !== undefined &&
-    (before.objects.has(about) || before.external.has(about)) &&
+    earlier.some(({ objects, external }) => objects.has(about) || external.has(about)) &&
     !now?.objects.has(about) &&
     !now?.external.has(about)
   )

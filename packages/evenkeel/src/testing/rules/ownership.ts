@@ -1,9 +1,9 @@
 /**
  * Ownership: an owner reference names an existing object by its own kind, name and uid; a program does not delete or
- * change what it does not own, in the API or in an external service.
+ * change what it does not own, in the API or in an external service. The spec of what a user asks for belongs to the user.
  * Identity: a name can be used again, a uid cannot. A delete or update must hit the object that the program observed.
  */
-import type { OwnerReference, UnstructuredObject } from '#api'
+import { isJsonObject, stringifyJson, type JsonValue, type OwnerReference, type UnstructuredObject } from '#api'
 import { neighbourLabel, otherClient } from '../foreign-writes.ts'
 import type { HistoryEvent } from '../history.ts'
 import { describeObject, type Snapshot } from '../snapshot.ts'
@@ -19,6 +19,7 @@ export const ownership: Rule = {
         judgeReferences(world, event)
         judgeNeighbours(world, event)
         judgeForeignObjects(world, event)
+        judgeWishes(world, event)
       }
     },
   }),
@@ -109,6 +110,46 @@ function judgeForeignObjects(world: RuleContext, { actor, before, after }: Histo
       hint: 'apply only your own owner reference, or send back all that you read',
     })
   }
+}
+
+/** The spec of what a user asks for belongs to the user: a program reports in the status. */
+function judgeWishes(world: RuleContext, { key, actor, before, after }: HistoryEvent): void {
+  const { facts, history } = world
+  const wished = history.userObjects.get(key)
+  if (!before || !after || !wished || !facts.state.isWish(after) || before.metadata.uid !== wished.metadata.uid) return
+  // An absent field may get a value.
+  const path = changedWish('spec', wished['spec'] as JsonValue, {
+    before: before['spec'] as JsonValue,
+    after: after['spec'] as JsonValue,
+  })
+  if (path === undefined) return
+  const about = describeObject(after)
+  world.addFinding({
+    rule: 'ownership',
+    severity: 'error',
+    about,
+    message: `${actor} changes ${path} of ${about}: the user's spec belongs to the user`,
+    hint: 'report in the status what is otherwise, and let the user decide',
+  })
+}
+
+/** The first field that had the value of the user and has another one now, or none. */
+function changedWish(
+  path: string,
+  wished: JsonValue | undefined,
+  { before, after }: { readonly before: JsonValue | undefined; readonly after: JsonValue | undefined },
+): string | undefined {
+  if (wished === undefined) return undefined
+  if (isJsonObject(wished) && isJsonObject(before) && isJsonObject(after)) {
+    for (const [name, value] of Object.entries(wished)) {
+      const found = changedWish(`${path}.${name}`, value, { before: before[name], after: after[name] })
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return stringifyJson(before) === stringifyJson(wished) && stringifyJson(after) !== stringifyJson(wished)
+    ? path
+    : undefined
 }
 
 /** Whether an object of a reconciled kind owns it; that object may be deleted by now. */

@@ -7,11 +7,13 @@ import { convergence } from './convergence.ts'
 import { deletionFirst, finalizers } from './deletion.ts'
 import { failures } from './failures.ts'
 import { idempotence, readOnlyCalls } from './idempotence.ts'
+import { always, eventually } from './invariants.ts'
 import { identity, ownership, preexistingResources } from './ownership.ts'
 import { escapes, floatingPromises, leadership, watches } from './process.ts'
 import type { Rule } from './rule.ts'
 import { privilege, secrets } from './security.ts'
 import { expectation, truth } from './truth.ts'
+import { disruption, repetition, surge } from './way-rules.ts'
 
 export const allRules: readonly Rule[] = [
   deletionFirst,
@@ -31,7 +33,12 @@ export const allRules: readonly Rule[] = [
   escapes,
   privilege,
   expectation,
+  always,
+  eventually,
   convergence,
+  surge,
+  disruption,
+  repetition,
   failures,
 ]
 

@@ -36,15 +36,19 @@ export interface RuleWatcher {
   before?(interaction: Interaction): void
   /** An interaction was executed. */
   done?(interaction: Interaction): void
+  /** An actor has changed an object or an external service. */
+  committed?(actor: string): void
   /** The world is quiet while a deviation has changed a spec. */
   between?(): void | Promise<void>
+  /** The world is quiet for the first time after a step of the user, before time leaps to what is due later. */
+  rest?(): void
   /** The undisturbed world is quiet: a rule may trigger reconciles. */
   probe?(): Promise<void>
   /** The world is quiet; `isLast`: the schedule is over. */
   quiet?(phase: { readonly index: number; readonly isLast: boolean; readonly isHealed: boolean }): void | Promise<void>
 }
 
-/** What a rule may ask of the world of a schedule. Only `addFinding` and `runUntilQuiet` change anything. */
+/** What a rule may ask of the world of a schedule. Only its methods change anything. */
 export interface RuleContext extends Readonly<
   Pick<
     World,
@@ -62,10 +66,12 @@ export interface RuleContext extends Readonly<
   readonly options: Pick<World['options'], 'scenario' | 'deviations' | 'reference' | 'masks'>
   /** Simulated time. */
   readonly clock: Pick<World['clock'], 'monotonic'>
+  /** Moves the wall clock between two probes. */
+  readonly farTimers: Pick<World['farTimers'], 'passUnnoticed'>
   /** The true state, and what changed since the rule last asked. */
   readonly facts: World['facts']
   /** Every committed change and its actor. */
-  readonly history: Pick<World['history'], 'events' | 'objects' | 'nameOf'>
+  readonly history: Pick<World['history'], 'events' | 'objects' | 'userObjects' | 'nameOf'>
   /** Requests and external calls that were executed, in order. */
   readonly interactions: readonly Interaction[]
   /** Events that have not run yet. */

@@ -1,6 +1,7 @@
 /**
  * Least privilege: a program uses only the permissions that its declarations request.
- * Secrets: the data of a Secret occurs in no other object, no Event and no log record.
+ * Secrets: the data of a Secret occurs in no other object, no Event and no log record. Certificates and public keys are no
+ * secrets, and neither is what a user wrote elsewhere.
  */
 import { isJsonObject, stringifyJson } from '#api'
 import type { PolicyRule } from '#controller'
@@ -12,16 +13,20 @@ export const privilege: Rule = {
   says: 'use only the permissions that the declaration requests',
   watch: (world) => {
     const reported = new Set<string>()
+    const permitted = permittedIn(world.options.scenario)
     return {
       request(proc, _request, requestInfo) {
-        if (world.options.reference || !(requestInfo.isWrite || requestInfo.isRead || requestInfo.isWatch)) return
+        if (!(requestInfo.isWrite || requestInfo.isRead || requestInfo.isWatch)) return
         const what =
           requestInfo.subresource === '' ? requestInfo.resource : `${requestInfo.resource}/${requestInfo.subresource}`
         const key = `${requestInfo.verb} ${what}`
-        if (reported.has(key)) return
-        reported.add(key)
+        if (permitted.has(`${key} ${requestInfo.group}`) || reported.has(key)) return
         const rules = rulesOf(world, proc.name)
-        if (rules.length === 0 || rules.some((rule) => allows(rule, requestInfo, what))) return
+        if (rules.length === 0 || rules.some((rule) => allows(rule, requestInfo, what))) {
+          permitted.add(`${key} ${requestInfo.group}`)
+          return
+        }
+        reported.add(key)
         world.addFinding({
           rule: 'privilege',
           severity: 'error',
@@ -32,6 +37,15 @@ export const privilege: Rule = {
       },
     }
   },
+}
+
+/** What the declarations permit, as far as a schedule has used it. All processes have the same declarations. */
+const permittedByScenario = new WeakMap<object, Set<string>>()
+
+function permittedIn(scenario: object): Set<string> {
+  const permitted = permittedByScenario.get(scenario) ?? new Set()
+  permittedByScenario.set(scenario, permitted)
+  return permitted
 }
 
 function rulesOf(world: RuleContext, name: string): readonly PolicyRule[] {
@@ -92,13 +106,30 @@ function secretValues(world: RuleContext): string[] {
     ...world.history.events.flatMap(({ after }) => (after ? [after] : [])),
   ]) {
     if (object.kind !== 'Secret' || !isJsonObject(object['data'])) continue
-    for (const value of Object.values(object['data']))
-      for (const form of typeof value === 'string' ? formsOf(value) : []) found.add(form)
+    for (const [key, value] of Object.entries(object['data'])) {
+      if (typeof value !== 'string') continue
+      const text = Buffer.from(value, 'base64').toString()
+      if (text.length < 8 || isPublic(key, text)) continue
+      found.add(text)
+      found.add(value)
+    }
   }
-  return [...found]
+  return [...found].filter((value) => !isOfUser(value, world))
 }
 
-function formsOf(value: string): string[] {
-  const text = Buffer.from(value, 'base64').toString()
-  return text.length >= 8 ? [text, value] : []
+/** `tls.crt`, `ca.crt`, `ca-bundle.pem`, `certificate`, `id_rsa.pub`, `publicKey` */
+const publicKeys =
+  /(?:^|[._-])(?:crt|cer|cert|certs|certificates?|chain|ca|ca-?bundle|pub)(?:[._-](?:crt|cer|pem|der))?$|public[._-]?key/i
+
+/** Whether the data is meant to be shown: a certificate or a public key, by its name in the Secret or its form. */
+function isPublic(key: string, text: string): boolean {
+  if (/PRIVATE KEY/.test(text)) return false
+  return publicKeys.test(key) || /^\s*-----BEGIN (?:TRUSTED |X509 )?(?:CERTIFICATE|PUBLIC KEY)-----/.test(text)
+}
+
+/** A host name, say, that the user wrote in an object that is no Secret. */
+function isOfUser(value: string, { history }: RuleContext): boolean {
+  for (const { kind, metadata: _, status: __, ...rest } of history.userObjects.values())
+    if (kind !== 'Secret' && stringifyJson(rest).includes(value)) return true
+  return false
 }

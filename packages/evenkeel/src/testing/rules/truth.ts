@@ -5,7 +5,8 @@
  */
 import { isJsonObject, type JsonValue, type UnstructuredObject, stringifyJson } from '#api'
 import type { HistoryEvent } from '../history.ts'
-import { compareSnapshots, describeDifference, describeObject, type Difference } from '../snapshot.ts'
+import { compareStates, type QuietState } from '../reference.ts'
+import { describeDifference, describeObject, type Difference } from '../snapshot.ts'
 import type { Rule, RuleContext } from './rule.ts'
 
 export const truth: Rule = {
@@ -117,10 +118,15 @@ function judgeClaims(world: RuleContext): void {
     const claimed = expected.statuses.get(about)
     if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status)
       continue
-    const difference = [
-      ...compareSnapshots(expected.objects, state.objects),
-      ...compareSnapshots(expected.external, state.external),
-    ].find((one) => state.statuses.size === 1 || concerns(one, about, state.statuses))
+    const differenceFrom = (one: QuietState): Difference | undefined =>
+      compareStates(one, state, world.options).find(
+        (difference) => state.statuses.size === 1 || concerns(difference, about, state.statuses),
+      )
+    // The process died before something was due.
+    const isBeforeDue = reference
+      .restsLike(state)
+      .some((rest) => rest.statuses.get(about) === status && !differenceFrom(rest))
+    const difference = isBeforeDue ? undefined : differenceFrom(expected)
     if (difference)
       world.addFinding({
         rule: 'truth',

@@ -59,7 +59,7 @@ export interface ChildRun {
 /** Applies a child and returns it as stored. @throws {ChildProblem} */
 export async function applyChild(run: ChildRun, desired: PreparedChild, policies: ApplyPolicies): Promise<KubeObject> {
   const live = await findChild(run, desired)
-  if (!live) return write(run, desired, undefined)
+  if (!live) return await write(run, desired, undefined)
   checkOwnership(run, { live, desired, ...policies })
   checkUpToDate(run, live)
   if (live.metadata.deletionTimestamp !== undefined) return live
@@ -69,7 +69,7 @@ export async function applyChild(run: ChildRun, desired: PreparedChild, policies
   try {
     return await write(run, desired, live)
   } catch (error) {
-    if (policies.recreate === 'onImmutable' && isImmutable(error)) return recreate(run, desired, live)
+    if (policies.recreate === 'onImmutable' && isImmutable(error)) return await recreate(run, desired, live)
     throw error
   }
 }

@@ -60,7 +60,7 @@ export async function createOnce(run: ChildRun, desired: PreparedChild): Promise
   } = run
   const { kind, id } = desired
   const key = { name: id.name, ...(id.namespace !== '' && { namespace: id.namespace }) }
-  const findLive = async (): Promise<KubeObject | undefined> => client.find(kind, key, { live: true, signal })
+  const findLive = async (): Promise<KubeObject | undefined> => await client.find(kind, key, { live: true, signal })
   const ours = (live: KubeObject): KubeObject => {
     checkOwnership(run, { live, desired, adopt: 'never' })
     return live

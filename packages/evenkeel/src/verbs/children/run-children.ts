@@ -78,7 +78,7 @@ export class RunChildren implements Children {
     const entries = typeof list === 'function' ? list() : list
     if (typeof list === 'function' && this.#options.checkDeterminism)
       checkSame(entries, list(), `the function passed to children.declare for ${this.#run.parent.kind}`)
-    return this.#applyAll(
+    return await this.#applyAll(
       entries.map((one) =>
         isEntry(one)
           ? { kind: one[0], desired: one[1] as DesiredChild, options: one[2] ?? {} }

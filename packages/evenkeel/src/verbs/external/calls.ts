@@ -75,7 +75,10 @@ export class DriverCalls {
     let iterator: AsyncIterator<readonly R[]> | undefined
     try {
       for (;;) {
-        const page = await this.make(context, async (call) => (iterator ??= open(call)[Symbol.asyncIterator]()).next())
+        const page = await this.make(
+          context,
+          async (call) => await (iterator ??= open(call)[Symbol.asyncIterator]()).next(),
+        )
         if (page.done === true) return items
         items.push(...page.value)
         if (items.length > itemsMax)

@@ -182,7 +182,7 @@ class External implements ExternalVerb {
         strategy: environment.strategy,
         description: describeStrategy(environment.strategy),
       })
-      return sweep({
+      return await sweep({
         environment,
         base,
         run,
@@ -196,12 +196,15 @@ class External implements ExternalVerb {
         },
       })
     }
-    return this.#finishLeftovers({ ...wiring, base, run }, { name, ...(namespace !== undefined && { namespace }) })
+    return await this.#finishLeftovers(
+      { ...wiring, base, run },
+      { name, ...(namespace !== undefined && { namespace }) },
+    )
   }
 
   async #sync(running: ExternalRun): Promise<SyncResult> {
     running.synced ??= this.#syncOnce(running)
-    return running.synced
+    return await running.synced
   }
 
   async #syncOnce(running: ExternalRun): Promise<SyncResult> {

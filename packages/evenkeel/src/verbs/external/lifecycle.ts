@@ -41,7 +41,7 @@ export async function createResource(
     await store.note(created)
     log.info('external resource created', { system: driver.name, id: created.id, attempt: attempt.number })
     if (driver.capabilities.labels === 'afterCreate')
-      await session.call('setLabels', async (call) => driver.setLabels?.(created.id ?? '', labels, call))
+      await session.call('setLabels', async (call) => await driver.setLabels?.(created.id ?? '', labels, call))
     return created
   } catch (error) {
     if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)
@@ -136,7 +136,8 @@ export async function deleteResource(
   await session.connect()
   const record = await session.readRecord({ live: true })
   const resolution = resolutionOf(object, record)?.type
-  if (deletion === 'orphan' || !manage.includes('delete') || resolution === 'orphan') return orphan(session, record)
+  if (deletion === 'orphan' || !manage.includes('delete') || resolution === 'orphan')
+    return await orphan(session, record)
   const found = await locate(session, record, { isCleanup: true })
   switch (found.state) {
     case 'unsure':
@@ -146,20 +147,20 @@ export async function deleteResource(
         { afterMs: found.afterMs },
       )
     case 'unknown':
-      return isOrphaned ? orphan(session, record) : askForDecision(session, record)
+      return isOrphaned ? await orphan(session, record) : askForDecision(session, record)
     case 'absent':
-      return removeUnobserved(session, record)
+      return await removeUnobserved(session, record)
     case 'ours':
-      return remove(session, record, [found.observation.id, ...duplicatesOf(session, found)])
+      return await remove(session, record, [found.observation.id, ...duplicatesOf(session, found)])
     // A resource that a person assigned to the object is deleted with it; a mere candidate for adoption is not.
     case 'adoptable':
       return resolution === 'adopt' || record.id === found.observation.id
-        ? remove(session, record, [found.observation.id])
-        : finish(session)
+        ? await remove(session, record, [found.observation.id])
+        : await finish(session)
     case 'foreign':
-      return leaveForeign(session, record, found)
+      return await leaveForeign(session, record, found)
     case 'missing':
-      return finish(session)
+      return await finish(session)
   }
 }
 
@@ -213,12 +214,12 @@ async function removeUnobserved(session: ExternalSession, record: ResourceRecord
   } = session
   const { attempt, id } = record
   const wasTried = id !== undefined || (attempt !== undefined && attempt.outcome !== 'Refused')
-  if (!wasTried) return finish(session)
-  if (strategy === 'S3' && id === undefined) return removeByToken(session, record)
+  if (!wasTried) return await finish(session)
+  if (strategy === 'S3' && id === undefined) return await removeByToken(session, record)
   const target =
     driver.identify && (driver.capabilities.labels ?? 'none') !== 'none' ? undefined : resourceIdOf(session, record)
-  if (target === undefined || observations.of(uid).removedAtMs !== undefined) return finish(session)
-  return remove(session, record, [target])
+  if (target === undefined || observations.of(uid).removedAtMs !== undefined) return await finish(session)
+  return await remove(session, record, [target])
 }
 
 /** Cancels the create call by its token. Without `cancel`, only a repeated create call tells which resource to delete. */
@@ -229,14 +230,14 @@ async function removeByToken(session: ExternalSession, record: ResourceRecord): 
   } = session
   if (driver.cancel && record.attempt) {
     const { key } = record.attempt
-    await session.call('remove', async (call) => driver.cancel?.(key, call))
-    return finish(session)
+    await session.call('remove', async (call) => await driver.cancel?.(key, call))
+    return await finish(session)
   }
   // Without the spec or a needed object the create call cannot be repeated.
   if ((object as { readonly spec?: unknown }).spec === undefined || !session.hasNeeds)
     return askForDecision(session, record)
   const created = await createResource(session, record, { isAnswered: false })
-  return remove(session, created, created.id === undefined ? [] : [created.id])
+  return await remove(session, created, created.id === undefined ? [] : [created.id])
 }
 
 /** When a delete call is repeated for a resource that still exists. */
@@ -261,7 +262,7 @@ async function remove(session: ExternalSession, record: ResourceRecord, ids: rea
   }
   const left: string[] = []
   for (const id of ids) if (await session.observe(id)) left.push(id)
-  if (left.length === 0) return finish(session)
+  if (left.length === 0) return await finish(session)
   writeReport(session, record, { isObserved: true })
   const afterMs = Math.min(Math.max(nowMs - known.removingSinceMs, 1000), Math.max(pollIntervalMs, 1000))
   return waitWith(
@@ -288,11 +289,17 @@ async function orphan(session: ExternalSession, record: ResourceRecord): Promise
   } = session
   const found = await locate(session, record, { isCleanup: true })
   if (found.state === 'ours' && driver.setLabels)
-    await session.call('setLabels', async (call) =>
-      driver.setLabels?.(found.observation.id, makeOwnershipLabels(object, identity, { state: 'orphaned' }), call),
+    await session.call(
+      'setLabels',
+      async (call) =>
+        await driver.setLabels?.(
+          found.observation.id,
+          makeOwnershipLabels(object, identity, { state: 'orphaned' }),
+          call,
+        ),
     )
   log.warn('external resource orphaned', { system: driver.name, id: record.id, attempt: record.attempt?.key })
-  return finish(session)
+  return await finish(session)
 }
 
 async function finish(session: ExternalSession): Promise<Reconciled> {

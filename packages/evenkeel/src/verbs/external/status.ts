@@ -191,7 +191,7 @@ export async function afterFailure(session: ExternalSession, error: unknown): Pr
     return { afterMs: session.jittered(error.retryAfterMs) }
   }
   if (!(error instanceof CallFailed)) throw error
-  return reportFailure(session, error, isDeleting)
+  return await reportFailure(session, error, isDeleting)
 }
 
 async function reportFailure(session: ExternalSession, error: CallFailed, isDeleting: boolean): Promise<Reconciled> {

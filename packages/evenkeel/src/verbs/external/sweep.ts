@@ -99,7 +99,7 @@ async function listObservations({
   const { list } = driver
   if (!list) return undefined
   const labels = scope === undefined ? { instance, kind: kindLabel(identity) } : {}
-  return calls.collect(
+  return await calls.collect(
     { signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined },
     {
       open: (call) => list.call(driver, { labels, ...(scope !== undefined && { scope }) }, call),
@@ -253,7 +253,7 @@ async function hasNoObject(
   { environment, base: { client, signal }, enqueue }: SweepRun,
   { observation, labels }: Orphan,
 ): Promise<boolean> {
-  if (!labels) return hasNoDerivedOwner({ environment, client, signal }, observation)
+  if (!labels) return await hasNoDerivedOwner({ environment, client, signal }, observation)
   const { name, namespace } = labels
   const key = { name, ...(namespace !== '' && { namespace }) }
   const object = (await client.find(environment.kind, key, { live: true, signal }).catch((error: unknown) => {

@@ -41,7 +41,7 @@ export async function syncResource(session: ExternalSession): Promise<SyncResult
   const found = await locate(session, record, { isCleanup: false })
   switch (found.state) {
     case 'absent':
-      return createIfAllowed(session, record)
+      return await createIfAllowed(session, record)
     case 'unsure':
       return waitFor(session, record, found.afterMs)
     case 'unknown':
@@ -51,9 +51,9 @@ export async function syncResource(session: ExternalSession): Promise<SyncResult
     case 'missing':
       return waitForResource(session, found.id)
     case 'adoptable':
-      return adopt(session, record, found.observation)
+      return await adopt(session, record, found.observation)
     case 'ours':
-      return converge(session, withId(record, found.observation.id), found)
+      return await converge(session, withId(record, found.observation.id), found)
   }
 }
 
@@ -158,8 +158,8 @@ async function adopt(
   log.info('external resource adopted', { system: driver.name, id: observation.id })
   // Labels of another object would be trusted later, so they are replaced. Missing labels do no harm.
   if (observation.labels !== undefined && driver.setLabels)
-    await session.call('setLabels', async (call) => driver.setLabels?.(observation.id, labels, call))
-  return converge(session, next, { observation, duplicates: [] })
+    await session.call('setLabels', async (call) => await driver.setLabels?.(observation.id, labels, call))
+  return await converge(session, next, { observation, duplicates: [] })
 }
 
 async function createIfAllowed(session: ExternalSession, record: ResourceRecord): Promise<SyncResult> {
@@ -188,7 +188,7 @@ async function createIfAllowed(session: ExternalSession, record: ResourceRecord)
   if (!observation) return notObservedYet(session, created)
   const found = classify(session, created, { observation, isAnswer: false })
   if (found.state === 'foreign') return refuse(session, created, found)
-  return converge(session, created, { observation, duplicates: [], isRecreated: isDrift })
+  return await converge(session, created, { observation, duplicates: [], isRecreated: isDrift })
 }
 
 function notObservedYet(session: ExternalSession, created: ResourceRecord): SyncResult {
@@ -227,13 +227,13 @@ async function converge(
   // A single observation may be outdated, and would look like a change by someone else.
   if (waitMs > 0) return stopped({ afterMs: waitMs })
   if (paths.length === 0)
-    return finishSync(session, {
+    return await finishSync(session, {
       record,
       observation,
       reported: isNewSpec ? [] : drift.report,
       isReverted: isRecreated,
     })
-  return change(session, { record, observation, paths, isNewSpec })
+  return await change(session, { record, observation, paths, isNewSpec })
 }
 
 /** How long a difference must persist before it counts. */
@@ -296,7 +296,7 @@ async function change(
   const after = await session.observe(observation.id)
   const left = after ? compare(session, after) : undefined
   if (after && left?.revert.length === 0)
-    return finishSync(session, {
+    return await finishSync(session, {
       record,
       observation: after,
       reported: isNewSpec ? [] : left.report,

@@ -8,12 +8,13 @@
  * belongs to it may remain.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject, stringifyJson } from '#api'
-import type { Deviation, Interaction, SchedulePoint } from './deviation.ts'
-import { otherClient } from './foreign-writes.ts'
-import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from './history.ts'
-import { groupOf } from './reference.ts'
-import { isRelevant } from './snapshot.ts'
-import type { World } from './world.ts'
+import type { Deviation, Interaction, SchedulePoint } from '../deviation.ts'
+import { otherClient } from '../foreign-writes.ts'
+import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from '../history.ts'
+import { groupOf } from '../reference.ts'
+import { isRelevant } from '../snapshot.ts'
+import { stringsLike, stringsOf } from './values.ts'
+import type { World } from '../world.ts'
 
 const atStart: SchedulePoint = { type: 'start', index: 0 }
 
@@ -118,8 +119,10 @@ function quietFaults(world: World): Deviation[] {
       const reference = objectReferenceOf(object)
       if (world.facts.state.isWish(object))
         add(`poison ${object.kind}`, { at, action: { type: 'poison', object: reference } })
-      else if (hasParents && isNeeded(object, world))
+      else if (hasParents && isNeeded(object, world)) {
         add(`deprive ${object.kind} ${reference.name}`, { at, action: { type: 'deprive', object: reference } })
+        add(`alter ${object.kind} ${reference.name}`, { at, action: { type: 'alter', object: reference } })
+      }
       if (world.facts.state.isReconciled(object) && reference.namespace !== '')
         add(`evict ${index} ${reference.namespace}`, { at, action: { type: 'evict', namespace: reference.namespace } })
     }
@@ -204,7 +207,7 @@ function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   return Object.entries(properties).flatMap(([name, one]) => {
     const now = spec[name]
-    const values = isJsonObject(one) ? otherValues(one, now) : []
+    const values = isJsonObject(one) ? [...otherValues(one, now)] : []
     if (now !== undefined && !required.includes(name)) values.unshift(null)
     return values
       .filter((value) => stringifyJson(value) !== stringifyJson(now))
@@ -220,7 +223,8 @@ function otherValues(
     enum: choices,
     minimum,
     maximum,
-    minLength = 0,
+    minLength,
+    maxLength,
     pattern,
     format,
     items,
@@ -228,7 +232,7 @@ function otherValues(
     properties,
   }: JsonObject,
   now: JsonValue | undefined,
-): JsonValue[] {
+): readonly JsonValue[] {
   if (Array.isArray(choices)) return choices.filter((choice) => choice !== now)
   switch (type) {
     case 'boolean':
@@ -240,11 +244,12 @@ function otherValues(
       return typeof maximum === 'number' && next > maximum ? [lowest] : [lowest, next]
     }
     case 'string':
-      return pattern !== undefined || format !== undefined
-        ? []
-        : minLength === 0
-          ? ['', `${typeof now === 'string' ? now : 'some'}-other`]
-          : [`${typeof now === 'string' ? now : 'some'}-other`]
+      return otherTexts(typeof now === 'string' ? now : undefined, {
+        pattern: typeof pattern === 'string' ? pattern : undefined,
+        format: typeof format === 'string' ? format : undefined,
+        minLength: typeof minLength === 'number' ? minLength : 0,
+        maxLength: typeof maxLength === 'number' ? maxLength : Infinity,
+      })
     case 'array':
       return otherLists(Array.isArray(now) ? now : [], items)
     case 'object':
@@ -252,6 +257,24 @@ function otherValues(
     default:
       return []
   }
+}
+
+interface TextSchema {
+  readonly pattern: string | undefined
+  readonly format: string | undefined
+  readonly minLength: number
+  readonly maxLength: number
+}
+
+function otherTexts(now: string | undefined, { pattern, format, minLength, maxLength }: TextSchema): readonly string[] {
+  const fits = ({ length }: string): boolean => length >= minLength && length <= maxLength
+  if (pattern === undefined && format === undefined)
+    return ['', `${now ?? 'some'}-other`, 'a'.repeat(Math.max(1, minLength))].filter(fits).slice(0, 2)
+  if (pattern === undefined) return stringsOf(format ?? '', now).filter(fits)
+  const expression = format === undefined ? undefined : new RegExp(pattern, 'u')
+  return expression
+    ? stringsOf(format ?? '', now).filter((text) => fits(text) && expression.test(text))
+    : stringsLike(pattern, { now, minLength, maxLength })
 }
 
 /** A list with one more item, an empty one, and one with one item less. */

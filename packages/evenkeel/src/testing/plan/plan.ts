@@ -35,12 +35,12 @@ import {
   type ObjectReference,
   type Profile,
   type SchedulePoint,
-} from './deviation.ts'
-import type { Fingerprints } from './fingerprint.ts'
-import { hasOwner, objectReferenceOf, objectsAt, objectsAtQuiet, quietIndexesOf } from './history.ts'
+} from '../deviation.ts'
+import type { Fingerprints } from '../fingerprint.ts'
+import { hasOwner, objectReferenceOf, objectsAt, objectsAtQuiet, quietIndexesOf } from '../history.ts'
 import { planSpecChanges, planWorldFaults } from './plan-state.ts'
-import { bodyOf } from './requests.ts'
-import type { World } from './world.ts'
+import { bodyOf } from '../requests.ts'
+import type { World } from '../world.ts'
 
 const atStart: SchedulePoint = { type: 'start', index: 0 }
 
@@ -117,7 +117,8 @@ function foreignActions({ index, step, requestInfo }: Interaction, world: World)
     const isTarget = requestInfo?.name === reference.name && requestInfo.namespace === reference.namespace
     if (world.facts.state.isWish(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, reference)
-    else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, reference)
+    else if (isTarget && !world.facts.isDue(object))
+      for (const type of ['delete', 'recreate', 'touch'] as const) push(type, reference)
   }
   return [...found, { at, action: { type: 'early' } }]
 }
@@ -189,6 +190,8 @@ function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOption
     if (world.facts.state.isWish(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const)
         found.push({ at, action: { type, object: reference } })
+    // What was done when it was due is not done again.
+    else if (world.facts.isDue(object)) found.push({ at, action: { type: 'touch', object: reference } })
     else if (hasOwner(object))
       for (const type of ['delete', 'touch', ...driftOf(object), 'recreate', ...neighbourOf(object, world)] as const)
         found.push({ at, action: { type, object: reference } })
