@@ -12,7 +12,7 @@ import { stringifyJson } from '#api'
 import type { Deviation } from '../deviation.ts'
 import type { Failure } from '../failures.ts'
 
-export interface FailureGroup {
+interface FailureGroup {
   readonly main: Failure
   readonly others: readonly Failure[]
 }
