@@ -327,6 +327,8 @@ export class SimulatedRuntime implements ContainerRuntime {
           if (isSameRun()) this.#run(container, rest)
         })
         return undefined
+      case 'wait':
+        return undefined
       case 'oom':
         container.isOomKilled = true
         return this.#end(container, 137)

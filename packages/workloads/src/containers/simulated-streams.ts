@@ -19,11 +19,11 @@ export type Step =
   | { readonly do: 'echo'; readonly stream: LogPiece['stream']; readonly text: string }
   | { readonly do: 'sleep'; readonly ms: number }
   | { readonly do: 'exit'; readonly exitCode: number }
-  | { readonly do: 'trap' | 'oom' | 'cat' | 'shell' | 'size' }
+  | { readonly do: 'trap' | 'oom' | 'cat' | 'shell' | 'size' | 'wait' }
 
-/** The steps of a program; undefined for one that does not exist. A container without a command sleeps. */
+/** The steps of a program; undefined for one that does not exist. A container without a command waits for its stop. */
 export function parseProgram(command: readonly string[]): readonly Step[] | undefined {
-  if (command.length === 0) return [{ do: 'sleep', ms: 1e12 }]
+  if (command.length === 0) return [{ do: 'wait' }]
   const isScript = command[0] === 'sh' && command[1] === '-c'
   const lines = isScript ? (command[2] ?? '').split(';').map((line) => line.trim()) : [command.join(' ')]
   const steps = lines.filter((line) => line !== '').map(parseStep)

@@ -7,19 +7,18 @@ import { stringifyJson, type UnstructuredObject } from '#api'
 
 const hidden = /^(?:data|stringData)\./
 const uninteresting = /^metadata\.(?:managedFields|resourceVersion|generation)/
-const valueMax = 80
 
 export function changedFields(
   before: UnstructuredObject | undefined,
   after: UnstructuredObject | undefined,
-  { max }: { readonly max: number },
+  { max, valueMax = 80 }: { readonly max: number; readonly valueMax?: number },
 ): string[] {
   const isSecret = (after ?? before)?.kind === 'Secret'
   const [old, now] = [flat(before), flat(after)]
   const names = [...new Set([...old.keys(), ...now.keys()])].filter(
     (name) => old.get(name) !== now.get(name) && !uninteresting.test(name),
   )
-  const shown = (value: string | undefined): string => (value === undefined ? 'nothing' : shortened(value))
+  const shown = (value: string | undefined): string => (value === undefined ? 'nothing' : shortened(value, valueMax))
   const lines = names
     .slice(0, max)
     .map((name) =>
@@ -37,6 +36,6 @@ function flat(value: unknown, path = '', into = new Map<string, string>()): Map<
   return into
 }
 
-function shortened(text: string): string {
-  return text.length > valueMax ? `${text.slice(0, valueMax - 3)}...` : text
+function shortened(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 3)}...` : text
 }

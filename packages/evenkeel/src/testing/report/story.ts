@@ -34,7 +34,7 @@ type StoryWorld = Pick<World, 'origins'> & {
 }
 
 const linesMax = 8
-const fieldsMax = 2
+const [fieldsMax, valueMax] = [2, 32]
 
 /** @param world the failing schedule, run with its trace kept */
 export function buildStory({ about }: Pick<Failure, 'about'>, world: StoryWorld): StoryLine[] {
@@ -177,6 +177,6 @@ function describeChange({ before, after }: HistoryEvent): string {
   if (!before || before.metadata.uid !== after.metadata.uid) return `creates ${name}`
   if (before.metadata.deletionTimestamp === undefined && after.metadata.deletionTimestamp !== undefined)
     return `deletes ${name}, which its finalizers keep`
-  const fields = changedFields(before, after, { max: fieldsMax })
+  const fields = changedFields(before, after, { max: fieldsMax, valueMax })
   return fields.length === 0 ? `changes ${name}` : `changes ${name} (${fields.join('; ')})`
 }
