@@ -323,7 +323,7 @@ export function externalResources(
 
 /** Another client made it only to see whether the program leaves it alone. */
 function isDecoy({ metadata: { annotations = {} } }: UnstructuredObject): boolean {
-  return annotations[neighbourLabel] !== undefined || annotations[poisonLabel] !== undefined
+  return annotations[neighbourLabel] !== undefined
 }
 
 function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
