@@ -91,17 +91,9 @@ export class Client {
 
   /** Opens a watch, which must succeed. `close` ends open watches. */
   async watch(path: string, { query = {}, ...options }: AskOptions = {}): Promise<WatchStream> {
-    const over = new AbortController()
     const request = this.#requestOf('GET', path, { ...options, query: { watch: true, ...query } })
-    const late = deadline(clock, this.#patienceMs)
-    const stop = onAbort(late.signal, (reason) => {
-      over.abort(reason)
-    })
-    const response = await this.#send({ ...request, signal: over.signal }).finally(() => {
-      stop()
-      late.done()
-    })
-    const stream = new WatchStream(response, { asked: `WATCH ${request.target}`, patienceMs: this.#patienceMs, over })
+    const [response, rest] = await this.#open(request)
+    const stream = new WatchStream(response, { ...rest, asked: `WATCH ${request.target}` })
     this.#streams.push(stream)
     if (response.status !== 200)
       throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)
@@ -110,8 +102,18 @@ export class Client {
 
   /** Asks for a WebSocket. An answer other than 101 has no messages. */
   async upgrade(path: string, { headers, ...options }: AskOptions = {}): Promise<WebSocketStream> {
-    const over = new AbortController()
     const request = this.#requestOf('GET', path, { ...options, headers: { ...handshake, ...headers } })
+    const [response, rest] = await this.#open(request)
+    const stream = new WebSocketStream(response, { ...rest, asked: request.target })
+    this.#streams.push(stream)
+    return stream
+  }
+
+  /** Sends a request whose response is read piece by piece. */
+  async #open(
+    request: Omit<SendRequest, 'signal'>,
+  ): Promise<[response: SendResponse, rest: { patienceMs: number; over: AbortController }]> {
+    const over = new AbortController()
     const late = deadline(clock, this.#patienceMs)
     const stop = onAbort(late.signal, (reason) => {
       over.abort(reason)
@@ -120,9 +122,7 @@ export class Client {
       stop()
       late.done()
     })
-    const stream = new WebSocketStream(response, { asked: request.target, patienceMs: this.#patienceMs, over })
-    this.#streams.push(stream)
-    return stream
+    return [response, { patienceMs: this.#patienceMs, over }]
   }
 
   close(): void {

@@ -77,7 +77,7 @@ const verbs: readonly Part[] = [
   },
   {
     name: 'token',
-    module: `const refresh = action('refresh', { form: 'token', about: 'Makes the bucket anew.' })`,
+    module: `const refresh = action('refresh', { form: 'token', about: 'Makes the bucket again.' })`,
     reports: `'actions'`,
     declares: `verbs: [refresh],
     async cleanup(thing) {

@@ -1,7 +1,7 @@
 /**
  * Judges programs in worker processes, one at a time in each.
  *
- * A mutant may block or end its process: then only that worker is replaced, and the verdict says so. A worker is replaced
+ * A mutant may block or end its process: then only that worker is replaced, and the verdict names it. A worker is replaced
  * after some programs in any case, because modules that were imported stay in memory.
  */
 import { fork } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * Which mutants the compiler refuses: nobody runs those.
+ * Which mutants the compiler refuses: these do not run.
  *
  * All mutants are files of one program, so that types are read once. What a mutant no longer uses is no error here.
  */

@@ -1,5 +1,5 @@
 /**
- * Input that nobody thought of: values of patterns, and changes of what a program only reads.
+ * Imagined input: values of patterns, and changes of what a program only reads.
  */
 import { describe, expect, test } from 'vitest'
 import { explore } from '../explore.ts'

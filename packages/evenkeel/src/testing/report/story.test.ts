@@ -84,7 +84,7 @@ describe('buildStory', () => {
     ])
   })
 
-  test('a deletion that waits for finalizers is told as one', () => {
+  test('a deletion that waits for finalizers is a deletion', () => {
     const deleted = app({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })
     expect(story([['A', 'request delete apps default/a', [app({}), deleted]]])).toEqual([
       'A deletes App default/a, which its finalizers keep',

@@ -152,7 +152,7 @@ class StoryTeller {
       : { suffix: `: ${outcomes[outcome] ?? outcome}`, isFault: true }
   }
 
-  /** A failed response to a request that changed nothing; the others are told with what was done. */
+  /** A failed response to a request that changed nothing; the others are part of the line of their effect. */
   #response({ actor, what }: TraceEntry, about: string): StoryLine[] {
     if (this.#unanswered.get(actor) !== undefined && what.startsWith(`${this.#unanswered.get(actor)}: `))
       this.#unanswered.delete(actor)
