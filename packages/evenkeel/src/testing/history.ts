@@ -77,6 +77,7 @@ export class History {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('cannot read the store of a new world')
     for (const { key, value } of range.entries) {
+      if (!isObject(value)) continue
       const object = this.#options.initialObjects.get(key) ?? objectOf(value)
       this.#put(key, object)
       this.#userObjects.set(key, object)
@@ -140,6 +141,7 @@ export class History {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
+        if (entry ? !isObject(entry.value) : !before) continue
         const after = entry && objectOf(entry.value)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
@@ -164,7 +166,13 @@ export class History {
   }
 }
 
-/** The store holds only objects. */
+const brace = 0x7b
+
+/** The store also holds what is not an object: which Service has a node port. */
+function isObject(bytes: Uint8Array): boolean {
+  return bytes[0] === brace
+}
+
 function objectOf(bytes: Uint8Array): UnstructuredObject {
   return parseCachedBytes(bytes) as JsonObject & UnstructuredObject
 }
