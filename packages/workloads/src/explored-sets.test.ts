@@ -79,7 +79,7 @@ const blocked: Explored = {
   ],
   exceptions: [
     ...(sets.exceptions ?? []),
-    ...['state', 'failure'].map((rule) => ({
+    ...['state', 'failure', 'repeat'].map((rule) => ({
       rule,
       because: 'what is ready is kept: a set that was made with this template, or was not ready, has nothing to keep',
     })),

@@ -112,8 +112,9 @@ export class EventLoop {
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
       // Two writers that do not see each other never stop, nor does a retry on an old state: deliver what is held.
-      const isBusyTooLong = clock.monotonic() - beganAtMs > busyPeriods * quietMs
-      if (!isDone || isBusyTooLong) await this.#faultInjector.release()
+      if (!isDone) await this.#faultInjector.release()
+      else if (clock.monotonic() - beganAtMs > busyPeriods * quietMs && this.#faultInjector.deliverHeld())
+        this.noteActivity()
       if (isWaiting || !isDone) continue
       if (!(await this.#faultInjector.release())) {
         if (this.#world.processes.some(({ isDead }) => !isDead)) this.#lastQuietStep = trace.steps

@@ -150,6 +150,12 @@ export class FaultInjector {
 
   /** Delivers what is held and ends the faults of this quiet state. @returns whether there were any */
   async release(): Promise<boolean> {
+    const hadHeld = this.deliverHeld()
+    return (await this.activeFaults.end()) || hadHeld
+  }
+
+  /** @returns whether events were held */
+  deliverHeld(): boolean {
     const held = this.#holds.splice(0)
     for (const { resource, coalesces, release } of held) {
       if (resource !== '')
@@ -163,7 +169,7 @@ export class FaultInjector {
       for (const proc of alive) proc.network.expire(resource)
       release()
     }
-    return (await this.activeFaults.end()) || held.length > 0
+    return held.length > 0
   }
 
   async heal(): Promise<void> {

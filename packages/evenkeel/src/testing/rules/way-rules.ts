@@ -25,9 +25,13 @@ const comparable: ReadonlySet<DeviationAction['type']> = new Set([
 export const repetition: Rule = wayRule('repeat', {
   says: 'create and delete nothing more often than undisturbed',
   judge(world, { expected, found }) {
-    for (const part of ['created', 'deleted'] as const)
+    for (const part of ['created', 'deleted'] as const) {
+      const [usually, now] = [timesByKind(expected[part]), timesByKind(found[part])]
       for (const [about, count] of found[part]) {
         const usual = expected[part].get(about) ?? 0
+        // Another member of a set may have its turn: what counts is how many there were of the kind.
+        const kind = kindOf(about)
+        if ((now.get(kind) ?? 0) <= (usually.get(kind) ?? 0)) continue
         // A drawn name cannot be found again after a crash: creating another object and deleting the first is right.
         if (count <= usual || about.includes(masked)) continue
         world.addFinding({
@@ -38,8 +42,21 @@ export const repetition: Rule = wayRule('repeat', {
           hint: 'after a failure, look at what exists before you create or delete',
         })
       }
+    }
   },
 })
+
+/** How often objects of each kind were created or deleted. */
+function timesByKind(counts: ReadonlyMap<string, number>): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const [about, count] of counts) found.set(kindOf(about), (found.get(kindOf(about)) ?? 0) + count)
+  return found
+}
+
+/** `ConfigMap` of `ConfigMap default/a` */
+function kindOf(about: string): string {
+  return about.split(' ', 1)[0] ?? ''
+}
 
 export const surge: Rule = wayRule('surge', {
   says: 'have no more objects of a kind at once than undisturbed',
