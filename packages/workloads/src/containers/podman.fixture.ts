@@ -5,7 +5,16 @@
  * Invariant: what is started here is stopped by `stop`, and its folder goes with it; nothing of this machine's own Podman is used.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, copyFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  copyFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,8 +33,17 @@ function whatIsMissing(): string | undefined {
   if (missing.length > 0)
     return `there is no ${missing.map(([name, pack]) => `${name} (Debian package ${pack})`).join(', no ')}`
   if (process.getuid?.() !== 0) return 'containers are tested as root only'
+  if (isChroot()) return 'a runtime cannot change the root of a container in a chroot'
   const { status } = spawnSync(findProgram('busybox') ?? '', ['true'])
   return status === 0 ? undefined : 'busybox does not run'
+}
+
+/** The root of a chroot is no mount of its own, and runtimes change only such roots. */
+function isChroot(): boolean {
+  const file = '/proc/self/mountinfo'
+  if (!existsSync(file)) return false
+  const mounts = readFileSync(file, 'utf8').split('\n')
+  return !mounts.some((line) => line.split(' ')[4] === '/')
 }
 
 /** Why tests with real containers are skipped; undefined when they are not. */
