@@ -10,7 +10,7 @@ import { request } from 'node:https'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { startServer, type Server } from 'evenkeel/server'
-import { tuneServerProcess, SystemClock } from 'evenkeel/unstable/base'
+import { keepHeapHeadroom, SystemClock } from 'evenkeel/unstable/base'
 import { openFileStore } from 'evenkeel/unstable/store'
 import { fixtures, hostileGroup, hostileTokens, tokens } from './fixtures.ts'
 import type { AttackRequest } from './shape.ts'
@@ -35,7 +35,7 @@ let cpu = process.cpuUsage()
 let maxRss = 0
 
 // As `evenkeel serve`.
-tuneServerProcess(new SystemClock())
+keepHeapHeadroom(new SystemClock())
 const store = await openFileStore(process.argv[2] ?? '')
 const server = await startServer({
   store,

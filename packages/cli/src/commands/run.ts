@@ -10,7 +10,7 @@ import type { Ready } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { FileObject, WorkloadsRunnable } from '@evenkeel/workloads'
-import { createLogger, deferred, tuneServerProcess, onAbort, prettyLines, type Logger } from 'evenkeel/unstable/base'
+import { createLogger, deferred, keepHeapHeadroom, onAbort, prettyLines, type Logger } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { loadProjectWorkloads, type WorkloadsPackage } from '../modules.ts'
@@ -151,7 +151,7 @@ class ApplicationRun {
   async run(): Promise<number> {
     const { io } = this.#call
     const { folder } = this.#options
-    const endTuning = tuneServerProcess(io.clock)
+    const endHeadroom = keepHeapHeadroom(io.clock)
     const removeListener = onAbort(io.signal, () => {
       // Nothing was started yet.
       if (!this.#session) this.#controllersStop.abort(io.signal.reason)
@@ -167,7 +167,7 @@ class ApplicationRun {
       throw error
     } finally {
       removeListener()
-      endTuning()
+      endHeadroom()
       await Promise.allSettled(this.#stops.map(async (stop) => stop()))
       if (!isDetachedChild(io.env) || this.#ended) await removeRecord(folder)
     }

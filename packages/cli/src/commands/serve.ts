@@ -2,7 +2,7 @@
  * `evenkeel serve`: runs a control plane until Ctrl-C, for kubectl and every other client.
  */
 import { resolve } from 'node:path'
-import { tuneServerProcess, SystemClock } from 'evenkeel/unstable/base'
+import { keepHeapHeadroom, SystemClock } from 'evenkeel/unstable/base'
 import type { Command, OptionSpecs } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { readServerFlags, serverFlags } from '../server-flags.ts'
@@ -41,14 +41,14 @@ export const serve: Command = {
       controllersDelayMs,
       ...flags,
     })
-    const endTuning = tuneServerProcess(new SystemClock())
+    const endHeadroom = keepHeapHeadroom(new SystemClock())
     try {
       const where = isDurable ? folder : 'memory; they are gone when the server stops'
       io.stdout.write(json ? `${JSON.stringify({ url, kubeconfig })}\n` : welcome({ url, kubeconfig, where }))
       await aborted(io.signal)
       if (!json) io.stdout.write('Stopping: watches end, requests in flight finish.\n')
     } finally {
-      endTuning()
+      endHeadroom()
       await stop()
     }
     return 0

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import type { Kind, Ready, RunProgramOptions } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
-import { tuneServerProcess } from 'evenkeel/unstable/base'
+import { keepHeapHeadroom } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Screen } from '../live-view.ts'
@@ -60,7 +60,7 @@ export const up: Command = {
 async function runModules(modules: readonly UserModule[], call: Invocation): Promise<void> {
   const { values, io, json } = call
   const { clock } = io
-  const endTuning = tuneServerProcess(clock)
+  const endHeadroom = keepHeapHeadroom(clock)
   const screen = new Screen(call)
   const listening = new DeferredValue<string | undefined>()
   const stops: (() => unknown)[] = []
@@ -105,7 +105,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
     // A manager that does not listen by now never will, and no stop function may be added from here on.
     listening.set(undefined)
     await announced
-    endTuning()
+    endHeadroom()
     await screen.stop()
     await Promise.allSettled(
       stops.map(async (stop) => {

@@ -4,7 +4,7 @@
  * Objects are kept in memory. `--help` is answered before the server code is loaded, because envtest calls it before every
  * start.
  */
-import { createLogger, jsonLines, tuneServerProcess, SystemClock, SystemRandom } from '#base'
+import { createLogger, jsonLines, keepHeapHeadroom, SystemClock, SystemRandom } from '#base'
 import { allApiServerFlags, apiServerFlags, exitWith, helpOf, readFlags, stopSignal, type Flags } from './flags.ts'
 
 /** Short, because no client waits for requests in flight when a test suite ends. */
@@ -33,13 +33,13 @@ async function main(args: readonly string[]): Promise<number> {
     }),
   })
   for (const name of flags.unknown) log.warn('flag has no effect', { flag: `--${name}` })
-  const endTuning = tuneServerProcess(clock)
+  const endHeadroom = keepHeapHeadroom(clock)
   const stopping = stopSignal()
   const server = await startServer(await serverOptionsOf(flags, { clock, random: new SystemRandom(), log }))
   log.info('serving', { url: server.address?.url })
   await stopping
   await server.stop({ graceMs })
-  endTuning()
+  endHeadroom()
   return 0
 }
 

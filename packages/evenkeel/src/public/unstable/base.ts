@@ -8,7 +8,7 @@ export {
   createLogger,
   deadline,
   deferred,
-  tuneServerProcess,
+  keepHeapHeadroom,
   isLocalHost,
   listenNear,
   Metrics,
